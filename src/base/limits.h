@@ -1,0 +1,39 @@
+/*
+ * Every limit on what an input or a peer can grow, in one place, each with its reason. An error that
+ * refuses something names the limit by the word in the first column.
+ *
+ * X(name, value, unit, reason)
+ */
+#ifndef KITH_BASE_LIMITS_H
+#define KITH_BASE_LIMITS_H
+
+#define KITH_LIMITS(X)                                                                            \
+    X(SQL_BYTES, 1048576, "bytes", "the parser's stack use grows with the text")                  \
+    X(SQL_NESTING, 256, "levels", "binder and evaluator recurse over expressions")                \
+    X(EXPR_NODES, 100000, "nodes", "plan memory and wire size grow with expressions")             \
+    X(COLUMNS, 10000, "columns", "per-column state is allocated for each stream")                 \
+    X(PARQUET_FOOTER_BYTES, 268435456, "bytes", "a declared footer length is read in one piece")  \
+    X(PARQUET_ROW_GROUPS, 1000000, "row groups", "metadata of each is kept in memory")            \
+    X(PARQUET_PAGE_HEADER_BYTES, 16777216, "bytes", "statistics in a header may hold any string") \
+    X(PARQUET_PAGE_BYTES, 1073741824, "bytes", "a declared page size is allocated in one piece")  \
+    X(PARQUET_SCHEMA_DEPTH, 64, "levels", "nested schemas are walked with a stack of this size")  \
+    X(STRING_BATCH_BYTES, 2147483647, "bytes", "32-bit offsets of a string column")               \
+    X(GRPC_MESSAGE_BYTES, 134217728, "bytes", "a message is gathered in memory before decoding")  \
+    X(GRPC_HEADER_BYTES, 65536, "bytes", "headers of one stream are kept until it ends")          \
+    X(HTTP2_STREAMS, 1000, "streams", "a peer may open no more at once on one connection")        \
+    X(CONNECTIONS, 1000, "connections", "each connection holds a fiber and buffers")              \
+    X(PLAN_BYTES, 67108864, "bytes", "a plan is unpacked in memory")                              \
+    X(PLAN_DEPTH, 200, "levels", "protobuf unpacking and plan walks recurse")                     \
+    X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \
+    X(GLOB_FILES, 1000000, "files", "a listing is kept in memory")                                \
+    X(TOPK_ROWS, 10000000, "rows", "the heap is kept in memory")                                  \
+    X(ERROR_MESSAGE_BYTES, 4096, "bytes", "messages quote input")                                 \
+    X(FIBER_STACK_BYTES, 262144, "bytes", "stack of one fiber, with a guard page below")
+
+enum {
+#define LIMIT_ENUM(name, value, unit, reason) LIMIT_##name = (value),
+    KITH_LIMITS(LIMIT_ENUM)
+#undef LIMIT_ENUM
+};
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * Settings of a session, each declared once in the table below, from which SET, SHOW, the reference page and the
+ * worker's handshake come. Names are DataFusion's where the meaning is the same, without its
+ * `datafusion.` prefix, which is accepted in front of any name.
+ *
+ * Every value is an int64: a truth value, a number, a size in bytes, a time in milliseconds, or the index of a
+ * word in a list of choices. So a set of settings is plain data that can be copied and sent.
+ */
+#ifndef KITH_BASE_SETTINGS_H
+#define KITH_BASE_SETTINGS_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+enum setting_type { SETTING_BOOL, SETTING_NUMBER, SETTING_BYTES, SETTING_MILLISECONDS, SETTING_CHOICE };
+
+/* X(identifier, name, type, default, least, most, choices or NULL, documentation) */
+#define KITH_SETTINGS(X)                                                                                          \
+    X(TARGET_PARTITIONS, "execution.target_partitions", NUMBER, 0, 0, 1024, NULL,                                 \
+      "parallel streams of an operator in one task; 0 = one a processor")                                         \
+    X(BATCH_SIZE, "execution.batch_size", NUMBER, 8192, 1, 1048576, NULL, "rows of a batch at most")              \
+    X(PARQUET_PRUNING, "execution.parquet.pruning", BOOL, 1, 0, 1, NULL, "skip row groups by their statistics")   \
+    X(PARQUET_PAGE_INDEX, "execution.parquet.enable_page_index", BOOL, 1, 0, 1, NULL,                             \
+      "skip pages by the page index where a file has one")                                                        \
+    X(PARQUET_PUSHDOWN_FILTERS, "execution.parquet.pushdown_filters", BOOL, 1, 0, 1, NULL,                        \
+      "evaluate filters while decoding, so that other columns are decoded for surviving rows only")               \
+    X(PARQUET_REORDER_ROW_GROUPS, "execution.parquet.reorder_row_groups", BOOL, 1, 0, 1, NULL,                    \
+      "read the row groups first that tighten a Top-K bound fastest")                                             \
+    X(DYNAMIC_FILTERS, "optimizer.enable_dynamic_filter_pushdown", BOOL, 1, 0, 1, NULL,                           \
+      "let operators push filters to scans while the query runs")                                                 \
+    X(TOPK_DYNAMIC_FILTERS, "optimizer.enable_topk_dynamic_filter_pushdown", BOOL, 1, 0, 1, NULL,                 \
+      "let a Top-K push its bound to the scan")                                                                   \
+    X(DEFAULT_NULL_ORDERING, "sql_parser.default_null_ordering", CHOICE, 0, 0, 3,                                 \
+      "nulls_max,nulls_min,nulls_first,nulls_last", "where ORDER BY puts NULL unless the query says")             \
+    X(MEMORY_LIMIT, "runtime.memory_limit", BYTES, 0, 0, INT64_MAX, NULL,                                         \
+      "memory that the operators of a query may reserve; 0 = no limit")                                           \
+    X(SIBLING_TOPK, "distributed.sibling_topk", CHOICE, 0, 0, 1, "off,on",                                        \
+      "tasks of a stage tell each other the Top-K bounds they reach")                                             \
+    X(SIBLING_TOPK_INTERVAL, "distributed.sibling_topk_interval", MILLISECONDS, 0, 0, 60000, NULL,                \
+      "a task is sent bounds no more often than this")                                                            \
+    X(REMOTE_DYNAMIC_FILTERS, "distributed.remote_dynamic_filters", BOOL, 1, 0, 1, NULL,                          \
+      "let dynamic filters cross between tasks; off also turns sibling_topk off")                                 \
+    X(BYTES_PER_TASK, "distributed.file_scan_config_bytes_per_partition", BYTES, 16777216, 0, INT64_MAX, NULL,    \
+      "a scan is spread over no more tasks than it has multiples of this")                                        \
+    X(MAX_TASKS, "distributed.max_tasks_per_stage", NUMBER, 0, 0, 1000, NULL, "0 = as many as there are workers") \
+    X(COMPRESSION, "distributed.compression", CHOICE, 0, 0, 2, "lz4,zstd,none",                                   \
+      "how result batches are compressed between processes")                                                      \
+    X(KEEPALIVE, "distributed.keepalive", MILLISECONDS, 5000, 100, 3600000, NULL,                                 \
+      "a worker that answers nothing for so long is given up")                                                    \
+    X(CONNECT_TIMEOUT, "distributed.connect_timeout", MILLISECONDS, 2000, 10, 600000, NULL,                       \
+      "how long to wait for a connection to a worker")                                                            \
+    X(PARQUET_ROW_GROUP_ROWS, "execution.parquet.max_row_group_size", NUMBER, 1048576, 1, 1073741824, NULL,       \
+      "COPY TO: rows of a row group at most")                                                                     \
+    X(PARQUET_PAGE_ROWS, "execution.parquet.data_page_row_count_limit", NUMBER, 20000, 1, 1073741824, NULL,       \
+      "COPY TO: rows of a page at most")                                                                          \
+    X(PARQUET_COMPRESSION, "execution.parquet.compression", CHOICE, 0, 0, 2, "zstd,snappy,uncompressed",          \
+      "COPY TO: how pages are compressed")
+
+enum setting {
+#define SETTING_ENUM(id, name, type, value, least, most, choices, doc) SETTING_##id,
+    KITH_SETTINGS(SETTING_ENUM)
+#undef SETTING_ENUM
+        SETTING_COUNT
+};
+
+struct settings {
+    int64_t values[SETTING_COUNT];
+};
+
+struct setting_info {
+    const char *name;
+    enum setting_type type;
+    int64_t default_value, least, most;
+    const char *choices; /* comma-separated, or NULL */
+    const char *doc;
+};
+
+extern const struct setting_info setting_infos[SETTING_COUNT];
+
+void settings_init(struct settings *settings);
+
+/* Finds a setting by name, case and a leading `datafusion.` ignored; the error proposes the nearest. */
+kith_error *setting_find(const char *name, enum setting *out) _must_check_;
+
+/* Sets from text: true/false/on/off, numbers, sizes ("64M", "1GiB"), times ("250ms", "2s"), or a choice. */
+kith_error *settings_set(struct settings *settings, enum setting setting, const char *text) _must_check_;
+
+/* Writes the value as settings_set would accept it. `out` holds at least 64 bytes. */
+void settings_format(const struct settings *settings, enum setting setting, char *out, size_t size);
+
+static inline int64_t settings_get(const struct settings *settings, enum setting setting)
+{
+    return settings->values[setting];
+}
+
+#endif

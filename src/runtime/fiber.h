@@ -1,0 +1,49 @@
+/*
+ * Fibers: stackful coroutines. A fiber runs until it waits, yields or ends; it may continue on another thread than it
+ * started on, so nothing in it may keep the address of a thread-local across a wait.
+ *
+ * Every fiber has a cancel token (cancel.h). When it is cancelled, every wait that the fiber is in or enters returns a
+ * CANCELLED error at once; code that computes without waiting notices at its next coop_charge.
+ */
+#ifndef KITH_RUNTIME_FIBER_H
+#define KITH_RUNTIME_FIBER_H
+
+#include "runtime/cancel.h"
+#include "runtime/runtime.h"
+
+struct fiber;
+
+typedef kith_error *(*fiber_function)(void *argument);
+
+struct fiber_options {
+    const char *name; /* a literal, for debugging */
+    struct cancel_token
+        *cancel; /* borrowed for the fiber's life (a reference is taken); NULL = the spawner's, or none */
+};
+
+/* Starts a fiber; *out must be joined exactly once. Callable from fibers and from other threads. */
+kith_error *fiber_spawn(struct runtime *runtime, const struct fiber_options *options, fiber_function function,
+                        void *argument, struct fiber **out) _must_check_;
+
+/* Waits for the end of `take_fiber`, frees it and returns its error. Callable from a fiber (suspends) or from a
+ * thread outside the runtime (blocks). Joining ignores cancellation: the joined fiber must itself end when cancelled.
+ */
+kith_error *fiber_join(struct fiber *take_fiber) _must_check_;
+
+/* The running fiber, or NULL outside the runtime. */
+struct fiber *fiber_current(void);
+
+/* The running fiber's cancel token, or NULL when it has none or outside a fiber. */
+struct cancel_token *fiber_cancel_token(void);
+
+/* Lets other fibers run; comes back with a full budget. CANCELLED if the token is. */
+kith_error *fiber_yield(void) _must_check_;
+
+/* Charges `units` to the turn's budget (128); at zero the fiber yields. Call once for each batch that a source, an
+ * exchange or a private buffer hands out, and once for each bounded chunk of work in a loop that pulls no input.
+ * Outside a fiber it does nothing. Returns CANCELLED when the token is cancelled. */
+kith_error *coop_charge(unsigned units) _must_check_;
+
+enum { COOP_BUDGET = 128 };
+
+#endif
