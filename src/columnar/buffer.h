@@ -1,0 +1,34 @@
+/*
+ * Immutable, reference-counted bytes: what arrays are made of. 64-byte aligned when allocated here; memory
+ * imported from others keeps its own alignment and is given back through `release`.
+ */
+#ifndef KITH_COLUMNAR_BUFFER_H
+#define KITH_COLUMNAR_BUFFER_H
+
+#include "base/error.h"
+#include "base/refcount.h"
+
+struct buffer {
+    struct refcount refs;
+    size_t size;
+    uint8_t *data;
+    void (*release)(void *owner); /* NULL: `data` is freed with free() */
+    void *owner;
+};
+
+/* Uninitialised, with at least 64 readable bytes past the end (SIMD tails may read them). */
+kith_error *buffer_new(size_t size, struct buffer **out) _must_check_;
+kith_error *buffer_new_zeroed(size_t size, struct buffer **out) _must_check_;
+
+/* Wraps memory of others; `release(owner)` is called with the last reference. On error it is not called. */
+kith_error *buffer_wrap(const void *data, size_t size, void (*release)(void *owner), void *owner,
+                        struct buffer **out) _must_check_;
+
+/* Wraps malloc'ed memory. On error the caller keeps it. */
+kith_error *buffer_take(void *take_data, size_t size, struct buffer **out) _must_check_;
+
+struct buffer *buffer_ref(struct buffer *buffer); /* NULL passes through */
+void buffer_unref(struct buffer *buffer);         /* NULL is accepted */
+DEFINE_CLEANUP(buffer_unref, struct buffer)
+
+#endif

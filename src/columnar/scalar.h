@@ -1,0 +1,49 @@
+/*
+ * One value of any flat type, NULL included: literals, statistics and bounds. Plain data but for strings, which are
+ * borrowed from whoever made the scalar (an arena, a statistics block); scalar_copy gives them a new home.
+ */
+#ifndef KITH_COLUMNAR_SCALAR_H
+#define KITH_COLUMNAR_SCALAR_H
+
+#include "base/arena.h"
+#include "columnar/array.h"
+
+struct scalar {
+    struct data_type type; /* never dictionary-encoded */
+    bool is_null;
+    union {
+        bool boolean;
+        int64_t int64;   /* signed integers, dates, times, timestamps, durations, DECIMAL64, INTERVAL_MONTHS */
+        uint64_t uint64; /* unsigned integers; FLOAT16 as its bits */
+        float float32;
+        double float64;
+        __int128 decimal; /* DECIMAL128 */
+        struct str string;
+        struct {
+            int32_t months, days;
+            int64_t nanoseconds;
+        } interval;
+    };
+};
+
+static inline struct scalar scalar_null(const struct data_type *type)
+{
+    return (struct scalar){.type = *type, .is_null = true};
+}
+
+/* Row i; strings are borrowed from the array. */
+struct scalar scalar_from_array(const struct array *array, size_t i);
+
+/* An array of `length` copies. */
+kith_error *scalar_to_array(const struct scalar *scalar, size_t length, struct array **out) _must_check_;
+
+kith_error *scalar_copy(const struct scalar *scalar, struct arena *arena, struct scalar *out) _must_check_;
+
+/* Order of two non-null scalars of equal type, as sort keys order them: -0.0 equals 0.0, NaN is the largest and equals
+ * itself, strings bytewise. */
+int scalar_compare(const struct scalar *a, const struct scalar *b);
+
+/* As SQL text prints it: NULL, true, 12.50, 1996-03-13, 2020-01-01T00:00:00Z, abc. Appends. */
+kith_error *scalar_format(const struct scalar *scalar, struct strbuf *out) _must_check_;
+
+#endif
