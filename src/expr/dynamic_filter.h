@@ -1,0 +1,85 @@
+/*
+ * A dynamic filter: the Top-K bound as a predicate that tightens while the query runs. It has two slots that are
+ * AND-ed: the `local` bound, set by the Top-K of this task, and the `remote` one, received from siblings through the
+ * coordinator. A received bound never enters the local slot, so it cannot be published again (no echo).
+ *
+ * A bound is the sort key of a row that at least K rows are no worse than; a row can be skipped unless its key is
+ * strictly smaller. That is all a bound is for: skipping. It never decides the result.
+ *
+ * Thread-safe. Readers take a snapshot (one atomic load when nothing changed); bounds are immutable and
+ * reference-counted.
+ */
+#ifndef KITH_EXPR_DYNAMIC_FILTER_H
+#define KITH_EXPR_DYNAMIC_FILTER_H
+
+#include "base/refcount.h"
+#include "columnar/batch.h"
+#include "expr/expr.h"
+#include "expr/statistics.h"
+
+struct bound {
+    struct refcount refs;
+    size_t value_count;
+    struct scalar *values; /* one a sort expression; strings owned by the bound */
+    size_t key_length;
+    uint8_t *key;     /* sort_key_encode_scalars of the values */
+    int64_t found_ns; /* monotonic time of discovery or arrival, for telemetry */
+};
+
+kith_error *bound_new(const struct scalar *values, const struct sort_order *orders, size_t count, int64_t found_ns,
+                      struct bound **out) _must_check_;
+struct bound *bound_ref(struct bound *bound);
+void bound_unref(struct bound *bound);
+DEFINE_CLEANUP(bound_unref, struct bound)
+/* <0 when `a` is stronger (excludes more). Both of the same sort. */
+int bound_compare(const struct bound *a, const struct bound *b);
+
+enum bound_origin { BOUND_LOCAL, BOUND_REMOTE, BOUND_ORIGINS };
+
+struct dynamic_filter_counters {
+    uint64_t produced; /* local bounds offered that were stronger than the local one before */
+    uint64_t received; /* remote bounds that arrived */
+    uint64_t applied;  /* remote bounds that were stronger than both slots when they arrived */
+};
+
+struct dynamic_filter;
+
+/* `exprs` are over the columns of the consumer (the scan's schema), all in the caller's arena, which must outlive the
+ * filter. `id` is unique in the query and names the filter on the wire. */
+kith_error *dynamic_filter_new(uint64_t id, const struct sort_expr *exprs, size_t count,
+                               struct dynamic_filter **out) _must_check_;
+struct dynamic_filter *dynamic_filter_ref(struct dynamic_filter *filter);
+void dynamic_filter_unref(struct dynamic_filter *filter);
+DEFINE_CLEANUP(dynamic_filter_unref, struct dynamic_filter)
+
+uint64_t dynamic_filter_id(const struct dynamic_filter *filter);
+size_t dynamic_filter_exprs(const struct dynamic_filter *filter, const struct sort_expr **out);
+
+/* Keeps the bound (takes a reference) if it is stronger than the slot's. *stronger tells. Calls the listener, if any,
+ * outside of locks, for a stronger local bound. */
+void dynamic_filter_offer(struct dynamic_filter *filter, enum bound_origin origin, struct bound *bound, bool *stronger);
+void dynamic_filter_set_listener(struct dynamic_filter *filter, void (*listener)(void *context, struct bound *bound),
+                                 void *context);
+
+/* Number of changes so far: cheap test whether a snapshot is still current. */
+uint64_t dynamic_filter_generation(const struct dynamic_filter *filter);
+
+/* The strongest of both slots and whose it is; NULL while there is none. A new reference. */
+struct bound *dynamic_filter_bound(struct dynamic_filter *filter, enum bound_origin *origin);
+/* The bound of one slot; NULL while there is none. A new reference. */
+struct bound *dynamic_filter_slot(struct dynamic_filter *filter, enum bound_origin origin);
+
+void dynamic_filter_counters(const struct dynamic_filter *filter, struct dynamic_filter_counters *out);
+
+/* True when no row of the container can be strictly better than the bound: only when the statistics of the first key
+ * that differs prove it. Handles NULL placement, unknown null counts, NaN, several keys (prefix of equal constants). */
+bool bound_excludes(const struct bound *bound, const struct sort_expr *exprs,
+                    const struct statistics_source *statistics);
+
+/* Narrows the batch to rows whose key is strictly better than the bound. `keys` is scratch, reused by the caller; the
+ * sort expressions are evaluated by `evaluators`, one each. */
+struct evaluator;
+kith_error *bound_filter(const struct bound *bound, const struct sort_expr *exprs, struct evaluator *const *evaluators,
+                         struct batch *batch, struct sort_keys *keys, struct batch **out) _must_check_;
+
+#endif

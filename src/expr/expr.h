@@ -1,0 +1,124 @@
+/*
+ * Typed physical expressions over the columns of a batch. A tree in the query's arena, immutable once built, shared by
+ * all fibers; the mutable part of evaluation is in eval.h. AND and OR hold any number of operands, so a long chain is
+ * not a deep tree; depth is limited to LIMIT_SQL_NESTING where trees are made (binder, plan decoder).
+ *
+ * SQL's three-valued logic throughout: a comparison with NULL is NULL, and a filter keeps rows for which its predicate
+ * is true.
+ */
+#ifndef KITH_EXPR_EXPR_H
+#define KITH_EXPR_EXPR_H
+
+#include "columnar/scalar.h"
+#include "columnar/schema.h"
+#include "columnar/sort_key.h"
+
+enum expr_kind {
+    EXPR_COLUMN,
+    EXPR_LITERAL,
+    EXPR_BINARY, /* arithmetic, comparison, concatenation; two operands of the types that the operator takes */
+    EXPR_AND,    /* n operands */
+    EXPR_OR,
+    EXPR_NOT,
+    EXPR_NEGATIVE,
+    EXPR_IS_NULL,
+    EXPR_IS_NOT_NULL,
+    EXPR_IN_LIST,  /* operands[0] IN (operands[1..]); `negated` */
+    EXPR_LIKE,     /* operands[0] LIKE operands[1]; `negated`, `case_insensitive`; backslash escapes */
+    EXPR_CASE,     /* operands: when, then, when, then, … [, else]; an odd count has an else */
+    EXPR_CAST,     /* to `type`; a value that does not fit is an error */
+    EXPR_TRY_CAST, /* … is NULL */
+    EXPR_FUNCTION, /* scalar function by name, see functions.h */
+    EXPR_DYNAMIC_FILTER
+};
+
+enum binary_operator {
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_IS_DISTINCT,
+    OP_IS_NOT_DISTINCT,
+    OP_ADD,
+    OP_SUBTRACT,
+    OP_MULTIPLY,
+    OP_DIVIDE,
+    OP_MODULO,
+    OP_CONCAT
+};
+
+struct dynamic_filter;
+struct scalar_function;
+
+struct expr {
+    enum expr_kind kind;
+    struct data_type type; /* of the result; never dictionary-encoded */
+    bool nullable;
+    int32_t sql_offset; /* byte offset in the SQL text for run-time errors, or -1 */
+    size_t operand_count;
+    const struct expr **operands;
+    union {
+        struct {
+            const char *name; /* for display; the index decides */
+            size_t index;     /* in the input schema */
+        } column;
+        struct scalar literal;
+        enum binary_operator operator;
+        struct {
+            bool negated;
+            bool case_insensitive;
+        } match; /* IN_LIST, LIKE */
+        const struct scalar_function *function;
+        struct dynamic_filter *dynamic_filter; /* owned by the task's context, which outlives evaluation */
+    };
+};
+
+struct sort_expr {
+    const struct expr *expr;
+    struct sort_order order;
+};
+
+/* Builders: allocate in `arena`, derive type and nullability, and check operand types: a type that does not fit is
+ * TYPE_MISMATCH with the types' names (coercion is the binder's work, not done here). */
+kith_error *expr_column(struct arena *arena, const struct schema *input, size_t index,
+                        const struct expr **out) _must_check_;
+kith_error *expr_literal(struct arena *arena, const struct scalar *value, const struct expr **out) _must_check_;
+kith_error *expr_binary(struct arena *arena, enum binary_operator operator, const struct expr * left,
+                        const struct expr *right, const struct expr **out) _must_check_;
+/* AND / OR of any number; operands of the same kind are flattened into it; one operand is returned as it is. */
+kith_error *expr_logical(struct arena *arena, enum expr_kind and_or, const struct expr *const *operands, size_t count,
+                         const struct expr **out) _must_check_;
+/* NOT, NEGATIVE, IS_NULL, IS_NOT_NULL. */
+kith_error *expr_unary(struct arena *arena, enum expr_kind kind, const struct expr *operand,
+                       const struct expr **out) _must_check_;
+kith_error *expr_in_list(struct arena *arena, const struct expr *const *operands, size_t count, bool negated,
+                         const struct expr **out) _must_check_;
+kith_error *expr_like(struct arena *arena, const struct expr *text, const struct expr *pattern, bool negated,
+                      bool case_insensitive, const struct expr **out) _must_check_;
+kith_error *expr_case(struct arena *arena, const struct expr *const *operands, size_t count,
+                      const struct expr **out) _must_check_;
+/* CAST or TRY_CAST; NOT_IMPLEMENTED for a pair of types that has no cast. */
+kith_error *expr_cast(struct arena *arena, enum expr_kind cast_or_try, const struct expr *operand,
+                      const struct data_type *type, const struct expr **out) _must_check_;
+kith_error *expr_dynamic_filter(struct arena *arena, struct dynamic_filter *filter,
+                                const struct expr **out) _must_check_;
+
+/* The same expression over another schema: column i becomes mapping[i]. A column whose mapping is SIZE_MAX makes *out
+ * NULL. */
+kith_error *expr_remap(struct arena *arena, const struct expr *expr, const size_t *mapping,
+                       const struct expr **out) _must_check_;
+
+/* Sets used[i] for every column i that the expression reads. */
+void expr_columns(const struct expr *expr, bool *used);
+
+bool expr_equal(const struct expr *a, const struct expr *b);
+
+/* Text as EXPLAIN prints it: "l_quantity@4 > 10 AND l_comment@15 LIKE %a%". */
+kith_error *expr_format(const struct expr *expr, struct strbuf *out) _must_check_;
+const char *binary_operator_name(
+    enum binary_operator operator); /* "=", "!=", "IS DISTINCT FROM", … as DataFusion's plans */
+kith_error *binary_operator_from_name(const char *name, enum binary_operator *out) _must_check_;
+
+#endif
