@@ -23,14 +23,14 @@
             return try_error_;                       \
     } while (0)
 
-kith_error *error_new(enum kith_code code, const char *format, ...) _printf_(2, 3) _must_check_;
+kith_error *error_new(enum kith_code code, const char *format, ...) _printf_(2, 3) _must_check_ _never_null_;
 
 /* An error built from `errno_value`: "<formatted text>: <strerror>", code NOT_FOUND for ENOENT, OUT_OF_MEMORY
  * for ENOMEM, otherwise IO. */
-kith_error *error_from_errno(int errno_value, const char *format, ...) _printf_(2, 3) _must_check_;
+kith_error *error_from_errno(int errno_value, const char *format, ...) _printf_(2, 3) _must_check_ _never_null_;
 
 /* The static out-of-memory error. */
-kith_error *error_out_of_memory(void) _must_check_;
+kith_error *error_out_of_memory(void) _must_check_ _never_null_;
 
 /* A new error of the cause's code, with `take_cause` below it: "reading footer of a.parquet" over "file is
  * truncated". Returns NULL when `take_cause` is NULL, so a call can be wrapped in passing. The position and

@@ -12,6 +12,7 @@
 #define _must_check_        __attribute__((warn_unused_result))
 #define _printf_(f, a)      __attribute__((format(printf, f, a)))
 #define _noreturn_          __attribute__((noreturn))
+#define _never_null_        __attribute__((returns_nonnull))
 #define _unlikely_(x)       __builtin_expect(!!(x), 0)
 #define _likely_(x)         __builtin_expect(!!(x), 1)
 
