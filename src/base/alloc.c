@@ -53,6 +53,8 @@ kith_error *alloc_aligned(size_t size, void *out_pointer)
 
 kith_error *alloc_string(const char *data, size_t length, char **out)
 {
+    if (length == SIZE_MAX)
+        return error_out_of_memory();
     TRY(alloc_zeroed(length + 1, 1, out));
     if (length > 0)
         memcpy(*out, data, length);

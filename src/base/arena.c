@@ -53,6 +53,8 @@ kith_error *arena_alloc(struct arena *arena, size_t count, size_t size, void *ou
 
 kith_error *arena_string(struct arena *arena, const char *data, size_t length, char **out)
 {
+    if (length == SIZE_MAX)
+        return error_out_of_memory();
     TRY(arena_alloc(arena, length + 1, 1, out));
     if (length > 0)
         memcpy(*out, data, length);

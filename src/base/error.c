@@ -1,3 +1,4 @@
+#define KITH_BASE_ERROR_DEFINITIONS
 #include "base/error.h"
 
 #include "base/limits.h"
