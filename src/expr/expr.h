@@ -49,7 +49,6 @@ enum binary_operator {
     OP_CONCAT
 };
 
-struct dynamic_filter;
 struct scalar_function;
 
 struct expr {
@@ -71,7 +70,6 @@ struct expr {
             bool case_insensitive;
         } match; /* IN_LIST, LIKE */
         const struct scalar_function *function;
-        struct dynamic_filter *dynamic_filter; /* owned by the task's context, which outlives evaluation */
     };
 };
 
@@ -102,8 +100,6 @@ kith_error *expr_case(struct arena *arena, const struct expr *const *operands, s
 /* CAST or TRY_CAST; NOT_IMPLEMENTED for a pair of types that has no cast. */
 kith_error *expr_cast(struct arena *arena, enum expr_kind cast_or_try, const struct expr *operand,
                       const struct data_type *type, const struct expr **out) _must_check_;
-kith_error *expr_dynamic_filter(struct arena *arena, struct dynamic_filter *filter,
-                                const struct expr **out) _must_check_;
 
 /* The same expression over another schema: column i becomes mapping[i]. A column whose mapping is SIZE_MAX makes *out
  * NULL. */

@@ -15,7 +15,6 @@ enum prune_verdict {
     PRUNE_ALL_MATCH   /* every row satisfies it: null counts known and zero where they matter */
 };
 
-/* A dynamic filter inside is judged by its bounds at the moment of the call. */
 enum prune_verdict expr_prune(const struct expr *predicate, const struct statistics_source *statistics);
 
 #endif

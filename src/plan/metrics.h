@@ -1,0 +1,84 @@
+/*
+ * Metrics of operators, one table: name, unit and meaning, from which EXPLAIN ANALYZE, the wire form and the reference
+ * page come. A set belongs to one node of one task and is added to by all its partitions.
+ */
+#ifndef KITH_PLAN_METRICS_H
+#define KITH_PLAN_METRICS_H
+
+#include "base/macros.h"
+#include "base/strbuf.h"
+
+#include <stdatomic.h>
+
+enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
+
+/* X(identifier, name, unit, meaning). Names are sent on the wire; DataFusion's where there is one. */
+#define KITH_METRICS(X)                                                                                               \
+    X(OUTPUT_ROWS, "output_rows", COUNT_UNIT, "rows handed to the consumer")                                          \
+    X(OUTPUT_BATCHES, "output_batches", COUNT_UNIT, "batches handed to the consumer")                                 \
+    X(ELAPSED_COMPUTE, "elapsed_compute", NANOSECONDS, "time in the operator itself, its inputs not counted")         \
+    X(BYTES_SCANNED, "bytes_scanned", BYTES, "read from files: footers, indexes and pages")                           \
+    X(ROWS_SCANNED, "rows_scanned", COUNT_UNIT, "rows whose key or filter columns were decoded")                      \
+    X(FILES_TOTAL, "files_total", COUNT_UNIT, "files of the scan")                                                    \
+    X(FILES_PRUNED_STATISTICS, "files_pruned_statistics", COUNT_UNIT, "files passed over by their statistics")        \
+    X(FILES_PRUNED_LOCAL, "files_pruned_local_bound", COUNT_UNIT, "files passed over by this task's bound")           \
+    X(FILES_PRUNED_REMOTE, "files_pruned_remote_bound", COUNT_UNIT, "files passed over by a sibling's bound")         \
+    X(ROW_GROUPS_TOTAL, "row_groups_total", COUNT_UNIT, "row groups of the scan")                                     \
+    X(ROW_GROUPS_PRUNED_STATISTICS, "row_groups_pruned_statistics", COUNT_UNIT,                                       \
+      "row groups passed over by their statistics")                                                                   \
+    X(ROW_GROUPS_PRUNED_LOCAL, "row_groups_pruned_local_bound", COUNT_UNIT,                                           \
+      "row groups passed over by this task's bound")                                                                  \
+    X(ROW_GROUPS_PRUNED_REMOTE, "row_groups_pruned_remote_bound", COUNT_UNIT,                                         \
+      "row groups that only a sibling's bound passed over")                                                           \
+    X(PAGES_PRUNED_STATISTICS, "pages_pruned_statistics", COUNT_UNIT, "page ranges passed over by the page index")    \
+    X(PAGES_PRUNED_LOCAL, "pages_pruned_local_bound", COUNT_UNIT, "page ranges passed over by this task's bound")     \
+    X(PAGES_PRUNED_REMOTE, "pages_pruned_remote_bound", COUNT_UNIT,                                                   \
+      "page ranges that only a sibling's bound passed over")                                                          \
+    X(PAGES_READ, "pages_read", COUNT_UNIT, "data pages decompressed")                                                \
+    X(PAGES_SKIPPED, "pages_skipped", COUNT_UNIT, "data pages whose rows were all ruled out")                         \
+    X(ROWS_PRUNED_PREDICATE, "rows_pruned_predicate", COUNT_UNIT, "decoded rows that the predicate removed")          \
+    X(ROWS_PRUNED_LOCAL, "rows_pruned_local_bound", COUNT_UNIT, "decoded rows that this task's bound removed")        \
+    X(ROWS_PRUNED_REMOTE, "rows_pruned_remote_bound", COUNT_UNIT, "decoded rows that only a sibling's bound removed") \
+    X(DECODE_TIME, "decode_time", NANOSECONDS, "decompressing and decoding pages")                                    \
+    X(ROW_REPLACEMENTS, "row_replacements", COUNT_UNIT, "rows that entered a Top-K heap")                             \
+    X(BOUNDS_PRODUCED, "bounds_produced", COUNT_UNIT, "stronger bounds that this task's Top-K found")                 \
+    X(BOUNDS_SENT, "bounds_sent", COUNT_UNIT, "bounds sent to the coordinator")                                       \
+    X(BOUNDS_RECEIVED, "bounds_received", COUNT_UNIT, "bounds of siblings received")                                  \
+    X(BOUNDS_APPLIED, "bounds_applied", COUNT_UNIT, "received bounds that were stronger than the task's own")         \
+    X(BYTES_TRANSFERRED, "bytes_transferred", BYTES, "data read over the network")                                    \
+    X(WAIT_TIME, "wait_time", NANOSECONDS, "time spent waiting for input")                                            \
+    X(PEAK_MEMORY, "peak_mem_used", BYTES, "most memory reserved at once")
+
+enum metric {
+#define METRIC_ENUM(id, name, unit, meaning) METRIC_##id,
+    KITH_METRICS(METRIC_ENUM)
+#undef METRIC_ENUM
+        METRIC_COUNT
+};
+
+struct metric_info {
+    const char *name;
+    enum metric_unit unit;
+    const char *meaning;
+};
+extern const struct metric_info metric_infos[METRIC_COUNT];
+
+struct metric_set {
+    /* Relaxed: counters that guard no other memory; read when the run is over. */
+    _Atomic uint64_t values[METRIC_COUNT];
+};
+
+static inline void metric_add(struct metric_set *metrics, enum metric metric, uint64_t amount)
+{
+    atomic_fetch_add_explicit(&metrics->values[metric], amount, memory_order_relaxed);
+}
+
+static inline uint64_t metric_get(const struct metric_set *metrics, enum metric metric)
+{
+    return atomic_load_explicit(&metrics->values[metric], memory_order_relaxed);
+}
+
+/* "output_rows=5, elapsed_compute=1.2ms": those that are not zero, in the table's order. Appends. */
+kith_error *metrics_format(const struct metric_set *metrics, struct strbuf *out) _must_check_;
+
+#endif

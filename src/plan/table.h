@@ -1,0 +1,40 @@
+/*
+ * A table: a name for Parquet files of one schema. Opening it reads every footer once; the files stay open for the
+ * table's life, so that planning and scanning parse no footer again. Immutable after table_open; reference-counted.
+ *
+ * Schemas of the files are merged by column name: a column that some file lacks is nullable and NULL there; a column
+ * that has different types in two files is refused with both files' names.
+ */
+#ifndef KITH_PLAN_TABLE_H
+#define KITH_PLAN_TABLE_H
+
+#include "parquet/file.h"
+
+struct table_file {
+    struct parquet_file *file;
+    char *path;
+    int64_t modified_ns;
+    ptrdiff_t *columns; /* of each table column: its index in the file's metadata->columns, or -1 */
+};
+
+struct table {
+    struct refcount refs;
+    char *pattern;
+    struct schema *schema;
+    size_t file_count;
+    struct table_file *files;
+    uint64_t row_count;
+    uint64_t compressed_bytes;
+};
+
+/* Opens what `pattern` names (storage_glob), many footers at a time. */
+kith_error *table_open(const char *pattern, struct table **out) _must_check_;
+struct table *table_ref(struct table *table);
+void table_unref(struct table *table);
+DEFINE_CLEANUP(table_unref, struct table)
+
+/* Statistics of table column `column` in one row group of one file; a column that the file lacks is all NULL. */
+void table_row_group_statistics(const struct table *table, size_t file, size_t row_group, size_t column,
+                                struct column_statistics *out);
+
+#endif
