@@ -28,8 +28,7 @@ enum expr_kind {
     EXPR_CASE,     /* operands: when, then, when, then, … [, else]; an odd count has an else */
     EXPR_CAST,     /* to `type`; a value that does not fit is an error */
     EXPR_TRY_CAST, /* … is NULL */
-    EXPR_FUNCTION, /* scalar function by name, see functions.h */
-    EXPR_DYNAMIC_FILTER
+    EXPR_FUNCTION  /* scalar function by name, see functions.h */
 };
 
 enum binary_operator {
