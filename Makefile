@@ -69,6 +69,10 @@ analyse:
 	$(call sanitized,build-asan,address$(comma)undefined) -Dfuzzers=true
 	tools/analyse build-asan
 
+.PHONY: reference
+reference: all
+	build/tools/reference >docs/reference.md
+
 .PHONY: check-layers check-docs
 check-layers:
 	tools/check_layers
