@@ -2,7 +2,9 @@
 #   make            the release build: build/kith          make test       every test
 #   make demo       two workers and a Top-K query          make sanitize   every test under ASan+UBSan, then TSan
 #   make format     lays the code out                      make fuzz       fuzzers, FUZZ_SECONDS each (60)
-#   make lint       rules of the code, static analysis     make check-layers
+#   make lint       rules of the code                      make analyse    clang-tidy
+#   make check-layers, check-docs                          make reference  prints docs/reference.md again
+#   make valgrind   the unit tests under valgrind
 
 FUZZ_SECONDS ?= 60
 sanitized = CC=clang-14 tools/configure $(1) --buildtype=debug -Doptimization=1 -Db_lundef=false -Db_sanitize=$(2)
@@ -42,6 +44,14 @@ sanitize-thread:
 	$(call sanitized,build-tsan,thread)
 	ninja -C build-tsan
 	meson test -C build-tsan --no-rebuild --print-errorlogs --no-suite tools
+
+# The log has a name of its own, so as not to replace that of the plain run.
+.PHONY: valgrind
+valgrind:
+	tools/setup build test
+	tools/configure build --buildtype=release
+	ninja -C build
+	meson test -C build --no-rebuild --print-errorlogs --setup valgrind --suite unit --logbase valgrind
 
 .PHONY: fuzz
 fuzz:
