@@ -9,11 +9,16 @@
  *   view types       values = 16-byte views, variadic data buffers
  *   dictionary       values = indices (type.index), `dictionary` = array of the values without encoding
  *   null             no buffers
- * A validity bitmap of NULL means no nulls.
+ *   list, map        offsets = int32 into children[0]
+ *   struct           children, whose element offset + i belongs to row i
+ * A validity bitmap of NULL means no nulls. Values and offsets are aligned to 8 bytes: whoever brings memory from
+ * outside copies what is not. What a null row holds is arbitrary, but safe to read: indices are in range, views refer
+ * to bytes that exist.
  */
 #ifndef KITH_COLUMNAR_ARRAY_H
 #define KITH_COLUMNAR_ARRAY_H
 
+#include "base/limits.h"
 #include "base/strbuf.h"
 #include "columnar/bitmap.h"
 #include "columnar/buffer.h"
@@ -24,7 +29,7 @@ struct array {
     struct data_type type;
     size_t length;
     size_t offset;
-    ptrdiff_t null_count;     /* -1 = not counted; read with array_null_count */
+    ptrdiff_t null_count;     /* zeros in `validity`, -1 = not counted; read with array_null_count */
     struct buffer *validity;  /* bit offset + i; NULL = all valid */
     struct buffer *values;    /* fixed width, bits, views or dictionary indices */
     struct buffer *offsets;   /* utf8 and binary, list, map */
@@ -50,6 +55,21 @@ struct string_view {
 };
 _Static_assert(sizeof(struct string_view) == 16, "Arrow's layout");
 
+/* The view of a string that lies at `offset` of data buffer `buffer` (both of no matter for up to 12 bytes). */
+static inline struct string_view string_view_make(struct str string, int32_t buffer, int32_t offset)
+{
+    struct string_view view = {.length = (int32_t)string.length};
+    if (string.length <= sizeof view.inlined) {
+        if (string.length > 0)
+            memcpy(view.inlined, string.data, string.length);
+    } else {
+        memcpy(view.reference.prefix, string.data, sizeof view.reference.prefix);
+        view.reference.buffer = buffer;
+        view.reference.offset = offset;
+    }
+    return view;
+}
+
 /* An array with no buffers yet, for whoever fills it before sharing it. */
 kith_error *array_new(const struct data_type *type, size_t length, struct array **out) _must_check_;
 /* `length` nulls of any type. */
@@ -64,10 +84,16 @@ kith_error *array_slice(struct array *array, size_t offset, size_t length, struc
 /* The rows at `rows`, in that order, copied (dictionaries and view data are shared). */
 kith_error *array_take(const struct array *array, const uint32_t *rows, size_t count, struct array **out) _must_check_;
 
+/* `indices` into `values`, of type Dictionary(indices' type, values' type); takes references. The caller vouches that
+ * the indices of valid rows are in range. */
+kith_error *array_new_dictionary(struct array *indices, struct array *values, struct array **out) _must_check_;
+
 /* The same values without dictionary encoding; a reference to the array itself when it has none. */
 kith_error *array_decode_dictionary(struct array *array, struct array **out) _must_check_;
 
-/* All arrays have `type`; dictionaries are unified or decoded as needed. `count` may be 0. */
+/* All arrays have `type`, but some may be dictionary-encoded where it is not: those are decoded. The dictionaries of a
+ * dictionary type are shared when they are one object, otherwise appended to each other; LIMIT when the index type
+ * cannot number them or 32-bit offsets overflow. `count` may be 0. */
 kith_error *array_concatenate(const struct data_type *type, struct array *const *arrays, size_t count,
                               struct array **out) _must_check_;
 
@@ -77,10 +103,21 @@ size_t array_null_count(const struct array *array);
 /* Bytes of the buffers that this array keeps alive, whole buffers, shared ones counted each time. */
 size_t array_memory_bytes(const struct array *array);
 
-static inline bool array_is_null(const struct array *array, size_t i)
+/* Index of row i in the dictionary; of a dictionary array only. */
+size_t array_dictionary_index(const struct array *array, size_t i);
+
+/* NULL by its own bitmap; a valid row may still point at a null value of its dictionary. */
+static inline bool array_is_null_itself(const struct array *array, size_t i)
 {
     return array->validity != NULL ? !bitmap_get(array->validity->data, array->offset + i)
                                    : array->type.id == TYPE_NULL;
+}
+
+static inline bool array_is_null(const struct array *array, size_t i)
+{
+    if (array_is_null_itself(array, i))
+        return true;
+    return array->dictionary != NULL && array_is_null_itself(array->dictionary, array_dictionary_index(array, i));
 }
 
 /* First element of a fixed-width array, offset applied. */

@@ -40,6 +40,9 @@ size_t bitmap_count(const uint8_t *bits, size_t offset, size_t length);
 /* Copies `length` bits between any two bit positions; other bits of `out` stay. */
 void bitmap_copy(uint8_t *out, size_t out_offset, const uint8_t *bits, size_t offset, size_t length);
 
+/* Keeps those of `length` bits of `out` that are also set in `bits`. */
+void bitmap_and(uint8_t *out, size_t out_offset, const uint8_t *bits, size_t offset, size_t length);
+
 /* Sets `length` bits from `offset` to `value`. */
 void bitmap_fill(uint8_t *bits, size_t offset, size_t length, bool value);
 

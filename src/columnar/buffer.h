@@ -12,15 +12,16 @@ struct buffer {
     struct refcount refs;
     size_t size;
     uint8_t *data;
-    void (*release)(void *owner); /* NULL: `data` is freed with free() */
+    void (*release)(void *owner); /* NULL: nothing to give back beyond this allocation */
     void *owner;
 };
 
-/* Uninitialised, with at least 64 readable bytes past the end (SIMD tails may read them). */
+/* Uninitialised, with at least 64 readable bytes, zeros, past the end (SIMD tails may read them). */
 kith_error *buffer_new(size_t size, struct buffer **out) _must_check_;
 kith_error *buffer_new_zeroed(size_t size, struct buffer **out) _must_check_;
 
-/* Wraps memory of others; `release(owner)` is called with the last reference. On error it is not called. */
+/* Wraps memory of others; `release(owner)` is called with the last reference (NULL: nobody
+ * need be told). On error it is not called. */
 kith_error *buffer_wrap(const void *data, size_t size, void (*release)(void *owner), void *owner,
                         struct buffer **out) _must_check_;
 

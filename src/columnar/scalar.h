@@ -39,8 +39,14 @@ kith_error *scalar_to_array(const struct scalar *scalar, size_t length, struct a
 
 kith_error *scalar_copy(const struct scalar *scalar, struct arena *arena, struct scalar *out) _must_check_;
 
+/* Writes a non-null value of a fixed-width type as arrays hold it; gives the bytes written, at most 16. */
+size_t scalar_store(const struct scalar *scalar, uint8_t *out);
+
+/* The value of IEEE 754 binary16 bits. */
+double float16_to_double(uint16_t bits);
+
 /* Order of two non-null scalars of equal type, as sort keys order them: -0.0 equals 0.0, NaN is the largest and equals
- * itself, strings bytewise. */
+ * itself, strings bytewise. Not for types that sort_key_check_type refuses. */
 int scalar_compare(const struct scalar *a, const struct scalar *b);
 
 /* As SQL text prints it: NULL, true, 12.50, 1996-03-13, 2020-01-01T00:00:00Z, abc. Appends. */

@@ -72,11 +72,30 @@ static inline struct data_type type_of(enum type_id id)
 struct data_type type_timestamp(enum time_unit unit, const char *timezone);
 struct data_type type_decimal(uint8_t precision, int8_t scale); /* DECIMAL64 up to 18 digits, else DECIMAL128 */
 
+/* The same type without dictionary encoding. */
+struct data_type type_decoded(const struct data_type *type);
+
+/* Parameters that the type does not have are not compared, nor is whether a dictionary is ordered. */
 bool type_equal(const struct data_type *a, const struct data_type *b);
+/* The same, whatever the encoding: Utf8 equals Dictionary(Int32, Utf8). */
+bool type_equal_decoded(const struct data_type *a, const struct data_type *b);
 
 /* Bytes of one value of a fixed-width type (of the index if dictionary-encoded); 0 for bool (one bit), strings, null.
  */
 size_t type_width(const struct data_type *type);
+
+/* How the values of an array of this type lie in memory; dictionary indices are LAYOUT_FIXED. */
+enum type_layout {
+    LAYOUT_NULL,
+    LAYOUT_BITS,
+    LAYOUT_FIXED,
+    LAYOUT_OFFSETS32, /* strings */
+    LAYOUT_OFFSETS64,
+    LAYOUT_VIEW,
+    LAYOUT_LIST, /* lists and maps: 32-bit offsets into one child */
+    LAYOUT_STRUCT
+};
+enum type_layout type_layout(const struct data_type *type);
 
 static inline bool type_is_dictionary(const struct data_type *type)
 {
