@@ -1,6 +1,7 @@
 /*
  * Cancellation: a tree of tokens. Cancelling one cancels everything below it and wakes every fiber that waits under
- * it. The reason is kept and given to each that asks. Thread-safe; reference-counted.
+ * it. The reason, with the code that it has (CANCELLED where none is given), is what those waits return and each
+ * that asks is given. Thread-safe; reference-counted.
  */
 #ifndef KITH_RUNTIME_CANCEL_H
 #define KITH_RUNTIME_CANCEL_H

@@ -2,8 +2,8 @@
  * Fibers: stackful coroutines. A fiber runs until it waits, yields or ends; it may continue on another thread than it
  * started on, so nothing in it may keep the address of a thread-local across a wait.
  *
- * Every fiber has a cancel token (cancel.h). When it is cancelled, every wait that the fiber is in or enters returns a
- * CANCELLED error at once; code that computes without waiting notices at its next coop_charge.
+ * A fiber may have a cancel token (cancel.h). When it is cancelled, every wait that the fiber is in or enters returns
+ * the token's reason as its error at once; code that computes without waiting notices at its next coop_charge.
  */
 #ifndef KITH_RUNTIME_FIBER_H
 #define KITH_RUNTIME_FIBER_H
@@ -36,11 +36,16 @@ struct fiber *fiber_current(void);
 /* The running fiber's cancel token, or NULL when it has none or outside a fiber. */
 struct cancel_token *fiber_cancel_token(void);
 
+/* errno of the thread that the fiber is on now. A compiler may take errno's address once for a whole function, which is
+ * another thread's after a wait: read it with this in any function that also waits. */
+int fiber_errno(void);
+
 /* Lets other fibers run; comes back with a full budget. CANCELLED if the token is. */
 kith_error *fiber_yield(void) _must_check_;
 
 /* Charges `units` to the turn's budget (128); at zero the fiber yields. Call once for each batch that a source, an
  * exchange or a private buffer hands out, and once for each bounded chunk of work in a loop that pulls no input.
+ * It is also how a fiber shows that it goes on computing, upon which an idle thread may take what waits behind it.
  * Outside a fiber it does nothing. Returns CANCELLED when the token is cancelled. */
 kith_error *coop_charge(unsigned units) _must_check_;
 

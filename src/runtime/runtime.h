@@ -1,6 +1,6 @@
 /*
  * The runtime: a fixed set of worker threads that run fibers. Code in a fiber waits by suspending the fiber
- * (channel.h, barrier.h, timer.h, io.h); a worker thread never blocks. One process normally has one runtime.
+ * (channel.h, sync.h, io.h); a worker thread never blocks. One process normally has one runtime.
  *
  * Fibers are created on the spawning thread's own queue and stolen by idle threads. A runtime of one thread is
  * deterministic given a deterministic clock and poller.
@@ -15,7 +15,7 @@ struct runtime;
 
 struct runtime_options {
     size_t threads;            /* 0 = one a processor that this process may use */
-    size_t offload_threads;    /* for calls that block (offload.h); 0 = 4 */
+    size_t offload_threads;    /* for calls that block (io.h); 0 = 4 */
     const struct clock *clock; /* NULL = system_clock */
 };
 
@@ -27,6 +27,10 @@ DEFINE_CLEANUP(runtime_free, struct runtime)
 
 size_t runtime_threads(const struct runtime *runtime);
 const struct clock *runtime_clock(const struct runtime *runtime);
+
+/* With a clock other than system_clock deadlines do not pass by themselves: its owner calls this, from any thread,
+ * after moving it. */
+void runtime_clock_advanced(struct runtime *runtime);
 
 /* The runtime whose fiber is running on this thread, or NULL outside any. */
 struct runtime *runtime_current(void);

@@ -1,0 +1,127 @@
+/*
+ * Inside the runtime only: the worker threads, their queues, and the switch between a fiber and its worker.
+ *
+ * Each worker has a FIFO queue. A fiber that a worker makes runnable goes onto that worker's own queue; one that
+ * another thread makes runnable goes onto the queue of the worker that ran it last. A worker whose queue is empty
+ * steals half of another's, and sleeps when there is nothing to steal.
+ *
+ * Waking a sleeping thread costs tens of microseconds, so it is done only when there is one and (a) a queue holds more
+ * than the one fiber that its worker will take next, or (b) a fiber goes on computing (coop_charge) although another
+ * has been waiting behind it for a while, or (c) the fiber comes from outside. At most one woken worker at a time
+ * is looking for work; having found some it wakes the next if there is more.
+ */
+#ifndef KITH_RUNTIME_SCHEDULER_H
+#define KITH_RUNTIME_SCHEDULER_H
+
+#include "runtime/fiber.h"
+#include "runtime/fiber_annotations.h"
+#include "runtime/offload.h"
+#include "runtime/poller.h"
+#include "runtime/stack.h"
+#include "runtime/timers.h"
+#include "runtime/wait.h"
+
+/* What the worker does for a fiber once it is off its stack. */
+enum switched_to { SWITCHED_TO_YIELD, SWITCHED_TO_WAIT, SWITCHED_TO_END };
+
+struct fiber {
+    /* Written by the worker that runs the fiber, or by its spawner before it first runs. */
+    struct runtime *runtime;
+    void *stack_pointer; /* of a fiber that is not running */
+    struct stack stack;
+    struct annotation annotation;
+    fiber_function function;
+    void *argument;
+    const char *name;
+    unsigned budget;
+    size_t home; /* index of the worker that ran it last */
+
+    struct fiber *next; /* in a run queue; guarded by the queue's mutex */
+    struct waiter waiter;
+
+    struct cancel_token *cancel;  /* NULL or a reference */
+    struct fiber *token_previous; /* fibers under the same token; guarded by its tree's mutex */
+    struct fiber *token_next;
+
+    pthread_mutex_t end_mutex; /* guards the three below */
+    struct wait_list joiner;
+    bool ended;
+    kith_error *result;
+};
+
+struct run_queue {
+    pthread_mutex_t mutex;
+    struct fiber *first;
+    struct fiber *last;
+    atomic_size_t length; /* written under the mutex; read without it as a hint */
+};
+
+struct worker {
+    _Alignas(64) struct runtime *runtime;
+    size_t index;
+    pthread_t thread;
+
+    /* Of the worker's thread alone. */
+    struct fiber *current;
+    void *stack_pointer; /* of the scheduler, while a fiber runs */
+    enum switched_to switched_to;
+    struct annotation annotation;
+    bool searching; /* counted in runtime->searching */
+    int64_t backlog_since_ns;
+
+    struct run_queue queue;
+    bool idle;             /* guarded by runtime->idle_mutex; cleared by who wakes it */
+    atomic_uint wake_word; /* 1: woken */
+};
+
+struct runtime {
+    const struct clock *clock;
+    struct worker *workers;
+    size_t worker_count;
+    size_t started_workers;
+
+    pthread_mutex_t idle_mutex;
+    atomic_size_t idle_count; /* workers with `idle` set */
+    atomic_size_t searching;  /* workers that were woken and have not found work yet */
+    atomic_bool stopping;
+
+    atomic_size_t live_fibers;
+    pthread_mutex_t live_mutex; /* with live_changed: for who waits for the last fiber to end */
+    pthread_cond_t live_changed;
+
+    struct stack_pool stacks;
+    struct timers timers;
+    struct poller poller;
+    struct offload_pool offload;
+};
+
+/* The worker whose thread this is, or NULL. Never inlined: a fiber may continue on another thread, and the compiler
+ * must not reuse a thread-local's address from before a switch. */
+struct worker *worker_current(void);
+
+void scheduler_init(struct runtime *runtime);
+/* Stops the threads that were started; no fiber is left. */
+void scheduler_destroy(struct runtime *runtime);
+kith_error *scheduler_start(struct runtime *runtime) _must_check_;
+
+/* Queues a fiber that is off its stack. From any thread. */
+void scheduler_make_runnable(struct fiber *fiber);
+
+/* Leaves the running fiber's stack; returns when it is resumed, unless it has ended. */
+void scheduler_switch_out(struct fiber *fiber, enum switched_to switched_to);
+
+/* True when no other fiber waits on the current worker's queue. */
+bool scheduler_queue_is_empty(const struct worker *worker);
+
+/* The running fiber goes on computing: lets an idle worker have what has been waiting behind it. */
+void scheduler_share_backlog(struct worker *worker);
+
+/* fiber.c: what a stack prepared for a fiber begins with, and what its worker does after it has ended. */
+void fiber_main(void *fiber);
+void fiber_finish(struct fiber *fiber);
+
+/* cancel.c: a token knows the fibers that run under it. */
+void cancel_token_attach(struct cancel_token *token, struct fiber *fiber);
+void cancel_token_detach(struct cancel_token *token, struct fiber *fiber);
+
+#endif

@@ -1,0 +1,71 @@
+#include "runtime/stack.h"
+
+#include "base/limits.h"
+#include "runtime/fiber_annotations.h"
+#include "runtime/mutex.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static kith_error *map(struct stack *out)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t size = (size_t)LIMIT_FIBER_STACK_BYTES * STACK_SIZE_FACTOR;
+    char *mapping =
+        mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (mapping == MAP_FAILED)
+        return error_from_errno(errno, "mapping the stack of a fiber (%zu bytes)", size);
+    if (mprotect(mapping, page, PROT_NONE) != 0) {
+        kith_error *error = error_from_errno(errno, "protecting the page below the stack of a fiber");
+        munmap(mapping, page + size);
+        return error;
+    }
+    *out = (struct stack){.bottom = mapping + page, .size = size};
+    out->valgrind_number = annotation_register_stack(out->bottom, out->size);
+    return NULL;
+}
+
+static void unmap(struct stack stack)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    annotation_deregister_stack(stack.valgrind_number);
+    munmap((char *)stack.bottom - page, page + stack.size);
+}
+
+void stack_pool_init(struct stack_pool *pool)
+{
+    pthread_mutex_init(&pool->mutex, NULL);
+    pool->count = 0;
+}
+
+void stack_pool_destroy(struct stack_pool *pool)
+{
+    while (pool->count > 0)
+        unmap(pool->kept[--pool->count]);
+    pthread_mutex_destroy(&pool->mutex);
+}
+
+kith_error *stack_pool_take(struct stack_pool *pool, struct stack *out)
+{
+    {
+        HOLD_MUTEX(&pool->mutex);
+        if (pool->count > 0) {
+            *out = pool->kept[--pool->count];
+            return NULL;
+        }
+    }
+    return map(out);
+}
+
+void stack_pool_give(struct stack_pool *pool, struct stack stack)
+{
+    {
+        HOLD_MUTEX(&pool->mutex);
+        if (pool->count < STACK_POOL_KEEPS) {
+            pool->kept[pool->count++] = stack;
+            return;
+        }
+    }
+    unmap(stack);
+}

@@ -1,0 +1,170 @@
+#include "runtime/wait.h"
+
+#include "runtime/futex.h"
+#include "runtime/scheduler.h"
+
+static void list_append(struct wait_list *list, struct waiter *waiter)
+{
+    waiter->list = list;
+    waiter->next = NULL;
+    waiter->previous = list->last;
+    if (list->last != NULL)
+        list->last->next = waiter;
+    else
+        list->first = waiter;
+    list->last = waiter;
+}
+
+static void list_remove(struct waiter *waiter)
+{
+    struct wait_list *list = waiter->list;
+    if (waiter->previous != NULL)
+        waiter->previous->next = waiter->next;
+    else
+        list->first = waiter->next;
+    if (waiter->next != NULL)
+        waiter->next->previous = waiter->previous;
+    else
+        list->last = waiter->previous;
+    waiter->list = NULL;
+}
+
+bool waiter_wake(struct waiter *waiter, enum waiter_state outcome)
+{
+    unsigned seen = atomic_load(&waiter->state);
+    do {
+        unsigned state = seen & WAITER_STATE_MASK;
+        if (state != WAITER_PREPARING && state != WAITER_PARKED)
+            return false;
+        if (outcome == WAITER_CANCELLED && (seen & WAITER_SHIELDED) != 0)
+            return false;
+    } while (!atomic_compare_exchange_weak(&waiter->state, &seen, outcome));
+
+    if ((seen & WAITER_STATE_MASK) == WAITER_PARKED) {
+        if (waiter->fiber != NULL)
+            scheduler_make_runnable(waiter->fiber);
+        else
+            futex_wake(&waiter->state);
+    }
+    return true;
+}
+
+bool waiter_commit(struct waiter *waiter)
+{
+    unsigned seen = atomic_load(&waiter->state);
+    if ((seen & WAITER_STATE_MASK) != WAITER_PREPARING)
+        return false;
+    /* Fails only when the wait has just ended: nobody else moves a waiter into a waiting state. */
+    return atomic_compare_exchange_strong(&waiter->state, &seen, WAITER_PARKED | (seen & WAITER_SHIELDED));
+}
+
+static kith_error *timeout_error(void)
+{
+    return error_new(KITH_ERROR_TIMEOUT, "the wait took longer than its deadline allows");
+}
+
+static void unlock_if_any(pthread_mutex_t *mutex)
+{
+    if (mutex != NULL)
+        pthread_mutex_unlock(mutex);
+}
+
+static void lock_if_any(pthread_mutex_t *mutex)
+{
+    if (mutex != NULL)
+        pthread_mutex_lock(mutex);
+}
+
+static kith_error *thread_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t deadline_ns)
+{
+    struct waiter waiter = {.deadline_ns = deadline_ns};
+    const unsigned parked = WAITER_PARKED | WAITER_SHIELDED;
+    atomic_init(&waiter.state, parked);
+    if (list != NULL)
+        list_append(list, &waiter);
+    unlock_if_any(mutex);
+
+    while (atomic_load(&waiter.state) == parked) {
+        unsigned seen = parked;
+        if (!futex_wait(&waiter.state, parked, deadline_ns))
+            atomic_compare_exchange_strong(&waiter.state, &seen, WAITER_TIMED_OUT);
+    }
+
+    lock_if_any(mutex);
+    if (waiter.list != NULL)
+        list_remove(&waiter);
+    return atomic_load(&waiter.state) == WAITER_TIMED_OUT ? timeout_error() : NULL;
+}
+
+kith_error *waiter_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t deadline_ns, enum wait_shield shield)
+{
+    struct fiber *fiber = fiber_current();
+    if (fiber == NULL)
+        return thread_wait(list, mutex, deadline_ns);
+
+    struct cancel_token *token = shield == WAIT_CANCELLABLE ? fiber->cancel : NULL;
+    struct runtime *runtime = fiber->runtime;
+    if (deadline_ns >= 0 && clock_monotonic_ns(runtime->clock) >= deadline_ns) {
+        TRY(cancel_token_check(token));
+        return timeout_error();
+    }
+
+    struct waiter *waiter = &fiber->waiter;
+    waiter->deadline_ns = deadline_ns;
+    atomic_store(&waiter->state, WAITER_PREPARING | (token == NULL ? WAITER_SHIELDED : 0u));
+    if (list != NULL)
+        list_append(list, waiter);
+    kith_error *error = deadline_ns >= 0 ? timers_add(&runtime->timers, waiter) : NULL;
+
+    /* Sequentially consistent with the store above: a canceller sets its flag and then looks at the state, so either
+     * it sees that this fiber waits, or this fiber sees the flag. */
+    if (error == NULL && (token == NULL || !cancel_token_is_cancelled(token))) {
+        unlock_if_any(mutex);
+        scheduler_switch_out(fiber, SWITCHED_TO_WAIT);
+        lock_if_any(mutex);
+    }
+
+    unsigned outcome = atomic_exchange(&waiter->state, WAITER_RUNNING) & WAITER_STATE_MASK;
+    if (waiter->list != NULL)
+        list_remove(waiter);
+    if (deadline_ns >= 0)
+        timers_remove(&runtime->timers, waiter);
+
+    if (error != NULL || outcome == WAITER_WOKEN)
+        return error;
+    return outcome == WAITER_TIMED_OUT ? timeout_error() : cancel_token_check(token);
+}
+
+kith_error *wait_list_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t deadline_ns)
+{
+    return waiter_wait(list, mutex, deadline_ns, WAIT_CANCELLABLE);
+}
+
+void wait_list_wake_one(struct wait_list *list)
+{
+    while (list->first != NULL) {
+        struct waiter *waiter = list->first;
+        list_remove(waiter);
+        /* One that was cancelled or timed out will not use this wake-up: it goes to the next. */
+        if (waiter_wake(waiter, WAITER_WOKEN))
+            return;
+    }
+}
+
+void wait_list_wake_all(struct wait_list *list)
+{
+    while (list->first != NULL) {
+        struct waiter *waiter = list->first;
+        list_remove(waiter);
+        waiter_wake(waiter, WAITER_WOKEN);
+    }
+}
+
+kith_error *sleep_until(int64_t deadline_ns)
+{
+    kith_error *error = waiter_wait(NULL, NULL, deadline_ns, WAIT_CANCELLABLE);
+    if (error == NULL || kith_error_code(error) != KITH_ERROR_TIMEOUT)
+        return error;
+    error_free(error);
+    return NULL;
+}
