@@ -1,0 +1,220 @@
+#include "testing.h"
+
+#include "storage/storage.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Every test runs in a fresh directory, which is the working directory and is removed afterwards. */
+static int enter_directory(void **state)
+{
+    char name[] = "storage_test.XXXXXX";
+    if (mkdtemp(name) == NULL || chdir(name) != 0)
+        return -1;
+    *state = strdup(name);
+    return *state == NULL ? -1 : 0;
+}
+
+static int leave_directory(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf -- '%s'", (char *)*state);
+    free(*state);
+    return chdir("..") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+static void put(const char *path, const char *text)
+{
+    char copy[256];
+    snprintf(copy, sizeof copy, "%s", path);
+    for (char *slash = strchr(copy, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(copy, 0777);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Checks that `pattern` lists exactly the paths in `expected`, joined by spaces. */
+static void assert_glob(const char *pattern, const char *expected)
+{
+    _cleanup_(file_list_reset) struct file_list list = {0};
+    char text[1024] = "";
+    assert_ok(storage_glob(pattern, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        strcat(text, i == 0 ? "" : " ");
+        strcat(text, list.entries[i].path);
+    }
+    assert_string_equal(text, expected);
+}
+
+static void reads_any_range_of_a_local_file(void **state)
+{
+    put("a.txt", "0123456789");
+    _cleanup_(storage_file_unref) struct storage_file *file = NULL;
+    char bytes[11] = "";
+    assert_ok(storage_open("a.txt", &file));
+    assert_int_equal(file->size, 10);
+    assert_ok(storage_file_read(file, 3, 4, bytes));
+    assert_string_equal(bytes, "3456");
+    assert_ok(storage_file_read(file, 10, 0, bytes));
+    assert_fails(storage_file_read(file, 8, 5, bytes), KITH_ERROR_CORRUPT, "a.txt: bytes 8..13 are past the end at 10");
+    assert_fails(storage_file_read(file, UINT64_MAX, 5, bytes), KITH_ERROR_CORRUPT, "past the end");
+}
+
+static void a_file_url_is_a_local_path_and_other_schemes_are_refused(void **state)
+{
+    put("a.txt", "x");
+    char url[4200] = "file://";
+    assert_non_null(getcwd(url + 7, sizeof url - 32));
+    strcat(url, "/a.txt");
+    struct storage_file *file = NULL;
+    assert_ok(storage_open(url, &file));
+    storage_file_unref(file);
+    assert_fails(storage_open("s3://bucket/a", &file), KITH_ERROR_NOT_IMPLEMENTED, "s3://");
+    assert_fails(storage_open("", &file), KITH_ERROR_INVALID_ARGUMENT, "empty path");
+}
+
+static void opening_says_what_is_in_the_way(void **state)
+{
+    struct storage_file *file = NULL;
+    assert_fails(storage_open("none.parquet", &file), KITH_ERROR_NOT_FOUND, "none.parquet");
+    mkdir("folder", 0777);
+    assert_fails(storage_open("folder", &file), KITH_ERROR_INVALID_ARGUMENT, "is a directory");
+    assert_int_equal(mkfifo("pipe", 0666), 0);
+    assert_fails(storage_open("pipe", &file), KITH_ERROR_INVALID_ARGUMENT, "not a regular file");
+}
+
+static void a_memory_file_reads_like_any_other(void **state)
+{
+    _cleanup_(storage_file_unref) struct storage_file *file = NULL;
+    char bytes[3] = "";
+    assert_ok(storage_open_memory("m", "abc", 3, &file));
+    assert_ok(storage_file_read(file, 1, 2, bytes));
+    assert_string_equal(bytes, "bc");
+    assert_fails(storage_file_read(file, 2, 2, bytes), KITH_ERROR_CORRUPT, "m: bytes 2..4");
+}
+
+static void a_pattern_lists_matching_files_sorted(void **state)
+{
+    put("b.parquet", "22");
+    put("a.parquet", "1");
+    put("c.csv", "");
+    put("d/e.parquet", "");
+    put("d/f/g.parquet", "");
+    assert_glob("*.parquet", "a.parquet b.parquet");
+    assert_glob("[ab].parquet", "a.parquet b.parquet");
+    assert_glob("./a*", "./a.parquet");
+    assert_glob("?/*.parquet", "d/e.parquet");
+    assert_glob("**/*.parquet", "a.parquet b.parquet d/e.parquet d/f/g.parquet");
+    assert_glob("d/**", "d/e.parquet d/f/g.parquet");
+    assert_glob("**/**/f/**/g.parquet", "d/f/g.parquet");
+    _cleanup_(file_list_reset) struct file_list list = {0};
+    assert_ok(storage_glob("b*", &list));
+    assert_int_equal(list.entries[0].size, 2);
+    assert_true(list.entries[0].modified_ns > 0);
+}
+
+static void a_directory_lists_its_parquet_files_but_not_hidden_ones(void **state)
+{
+    put("t/a.parquet", "");
+    put("t/_metadata.parquet", "");
+    put("t/.b.parquet", "");
+    put("t/_temporary/c.parquet", "");
+    put("t/year=1/d.parquet", "");
+    put("t/readme.txt", "");
+    assert_glob("t", "t/a.parquet t/year=1/d.parquet");
+    assert_glob("t/", "t/a.parquet t/year=1/d.parquet");
+}
+
+static void a_name_that_exists_is_itself_even_with_pattern_characters(void **state)
+{
+    put("a[1].parquet", "");
+    put("a1.parquet", "");
+    assert_glob("a[1].parquet", "a[1].parquet");
+}
+
+static void links_in_a_loop_end(void **state)
+{
+    put("t/a.parquet", "");
+    assert_int_equal(symlink("..", "t/up"), 0);
+    assert_glob("**/*.parquet", "t/a.parquet");
+}
+
+static void no_match_says_what_was_looked_for(void **state)
+{
+    struct file_list list;
+    mkdir("empty", 0777);
+    assert_fails(storage_glob("x*.parquet", &list), KITH_ERROR_NOT_FOUND, "no file matches x*.parquet");
+    assert_fails(storage_glob("x.parquet", &list), KITH_ERROR_NOT_FOUND, "x.parquet");
+    assert_fails(storage_glob("empty", &list), KITH_ERROR_NOT_FOUND, "the directory empty holds no *.parquet file");
+    assert_fails(storage_glob("none/*/x", &list), KITH_ERROR_NOT_FOUND, "none/*/x");
+}
+
+static void a_written_file_appears_only_when_finished(void **state)
+{
+    _cleanup_(storage_writer_free) struct storage_writer *writer = NULL;
+    char big[300000];
+    memset(big, 'x', sizeof big);
+    assert_ok(storage_create("out.bin", &writer));
+    assert_ok(storage_writer_append(writer, "abc", 3));
+    assert_ok(storage_writer_append(writer, big, sizeof big));
+    assert_ok(storage_writer_append(writer, "def", 3));
+    assert_int_equal(storage_writer_position(writer), sizeof big + 6);
+    assert_int_equal(access("out.bin", F_OK), -1);
+    assert_ok(storage_writer_finish(writer));
+
+    _cleanup_(storage_file_unref) struct storage_file *file = NULL;
+    char ends[7] = "";
+    assert_ok(storage_open("out.bin", &file));
+    assert_int_equal(file->size, sizeof big + 6);
+    assert_ok(storage_file_read(file, 0, 3, ends));
+    assert_ok(storage_file_read(file, sizeof big + 3, 3, ends + 3));
+    assert_string_equal(ends, "abcdef");
+}
+
+static void an_unfinished_file_leaves_nothing_and_replaces_nothing(void **state)
+{
+    put("out.bin", "old");
+    struct storage_writer *writer = NULL;
+    assert_ok(storage_create("out.bin", &writer));
+    assert_ok(storage_writer_append(writer, "new", 3));
+    storage_writer_free(writer);
+    assert_glob("*", "out.bin");
+    assert_int_equal(system("test \"$(ls -A | wc -l)\" = 1 && grep -q old out.bin"), 0);
+}
+
+static void creating_says_what_is_in_the_way(void **state)
+{
+    struct storage_writer *writer = NULL;
+    assert_fails(storage_create("none/out.bin", &writer), KITH_ERROR_NOT_FOUND, "none/out.bin");
+    mkdir("folder", 0777);
+    assert_fails(storage_create("folder", &writer), KITH_ERROR_INVALID_ARGUMENT, "it is a directory");
+    assert_fails(storage_create("gs://b/o", &writer), KITH_ERROR_NOT_IMPLEMENTED, "gs://");
+}
+
+#define TEST_IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, enter_directory, leave_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_IN_DIRECTORY(reads_any_range_of_a_local_file),
+        TEST_IN_DIRECTORY(a_file_url_is_a_local_path_and_other_schemes_are_refused),
+        TEST_IN_DIRECTORY(opening_says_what_is_in_the_way),
+        TEST_IN_DIRECTORY(a_memory_file_reads_like_any_other),
+        TEST_IN_DIRECTORY(a_pattern_lists_matching_files_sorted),
+        TEST_IN_DIRECTORY(a_directory_lists_its_parquet_files_but_not_hidden_ones),
+        TEST_IN_DIRECTORY(a_name_that_exists_is_itself_even_with_pattern_characters),
+        TEST_IN_DIRECTORY(links_in_a_loop_end),
+        TEST_IN_DIRECTORY(no_match_says_what_was_looked_for),
+        TEST_IN_DIRECTORY(a_written_file_appears_only_when_finished),
+        TEST_IN_DIRECTORY(an_unfinished_file_leaves_nothing_and_replaces_nothing),
+        TEST_IN_DIRECTORY(creating_says_what_is_in_the_way),
+    };
+    return cmocka_run_group_tests_name("storage", tests, NULL, NULL);
+}
