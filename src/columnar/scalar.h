@@ -49,7 +49,9 @@ double float16_to_double(uint16_t bits);
  * itself, strings bytewise. Not for types that sort_key_check_type refuses. */
 int scalar_compare(const struct scalar *a, const struct scalar *b);
 
-/* As SQL text prints it: NULL, true, 12.50, 1996-03-13, 2020-01-01T00:00:00Z, abc. Appends. */
+/* Appends the value as SQL prints it, without quotes: NULL, true, 12.50, 0.1, 1.0, 1e+16, inf, nan, 1996-03-13,
+ * 0044-03-15 (BC), 2020-01-01 00:00:00.5 (instants in UTC, with +00), 01:02:03, 1 year 2 days 04:05:06, and text as it
+ * is; bytes that do not print as \x00. Floats have the fewest digits that read back as the same number. */
 kith_error *scalar_format(const struct scalar *scalar, struct strbuf *out) _must_check_;
 
 #endif
