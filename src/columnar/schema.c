@@ -4,17 +4,49 @@
 
 static kith_error *copy_fields(const struct field *fields, size_t count, struct field **out);
 
-kith_error *field_copy(const struct field *field, struct field *out)
+static kith_error *add_metadata(struct key_value **metadata, size_t *count, const char *key, const char *value)
+{
+    _cleanup_free_ char *key_copy = NULL;
+    TRY(alloc_string(key, strlen(key), &key_copy));
+    _cleanup_free_ char *value_copy = NULL;
+    TRY(alloc_string(value, strlen(value), &value_copy));
+    TRY(alloc_resize(metadata, *count + 1, sizeof **metadata));
+    (*metadata)[(*count)++] = (struct key_value){.key = TAKE(key_copy), .value = TAKE(value_copy)};
+    return NULL;
+}
+
+static void free_metadata(struct key_value *metadata, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(metadata[i].key);
+        free(metadata[i].value);
+    }
+    free(metadata);
+}
+
+kith_error *field_add_metadata(struct field *field, const char *key, const char *value)
+{
+    return add_metadata(&field->metadata, &field->metadata_count, key, value);
+}
+
+/* `out` holds what was copied up to an error. */
+static kith_error *copy_into(const struct field *field, struct field *out)
 {
     *out = (struct field){.type = field->type, .nullable = field->nullable};
     TRY(alloc_string(field->name, strlen(field->name), &out->name));
-    kith_error *error = copy_fields(field->children, field->child_count, &out->children);
-    if (error != NULL) {
-        field_reset(out);
-        return error;
-    }
+    for (size_t i = 0; i < field->metadata_count; i++)
+        TRY(field_add_metadata(out, field->metadata[i].key, field->metadata[i].value));
+    TRY(copy_fields(field->children, field->child_count, &out->children));
     out->child_count = field->child_count;
     return NULL;
+}
+
+kith_error *field_copy(const struct field *field, struct field *out)
+{
+    kith_error *error = copy_into(field, out);
+    if (error != NULL)
+        field_reset(out);
+    return error;
 }
 
 static void free_fields(struct field *fields, size_t count)
@@ -28,6 +60,7 @@ void field_reset(struct field *field)
 {
     free(field->name);
     free_fields(field->children, field->child_count);
+    free_metadata(field->metadata, field->metadata_count);
     *field = (struct field){0};
 }
 
@@ -60,14 +93,7 @@ kith_error *schema_new(const struct field *fields, size_t count, struct schema *
 
 kith_error *schema_add_metadata(struct schema *unshared, const char *key, const char *value)
 {
-    _cleanup_free_ char *key_copy = NULL;
-    TRY(alloc_string(key, strlen(key), &key_copy));
-    _cleanup_free_ char *value_copy = NULL;
-    TRY(alloc_string(value, strlen(value), &value_copy));
-    TRY(alloc_resize(&unshared->metadata, unshared->metadata_count + 1, sizeof *unshared->metadata));
-    unshared->metadata[unshared->metadata_count++] =
-        (struct key_value){.key = TAKE(key_copy), .value = TAKE(value_copy)};
-    return NULL;
+    return add_metadata(&unshared->metadata, &unshared->metadata_count, key, value);
 }
 
 struct schema *schema_ref(struct schema *schema)
@@ -81,11 +107,7 @@ void schema_unref(struct schema *schema)
     if (schema == NULL || !refcount_drop(&schema->refs))
         return;
     free_fields(schema->fields, schema->field_count);
-    for (size_t i = 0; i < schema->metadata_count; i++) {
-        free(schema->metadata[i].key);
-        free(schema->metadata[i].value);
-    }
-    free(schema->metadata);
+    free_metadata(schema->metadata, schema->metadata_count);
     free(schema);
 }
 

@@ -1,5 +1,6 @@
 /*
- * Schemas: named, typed columns with optional key-value metadata. Immutable and reference-counted once built.
+ * Schemas: named, typed columns; they and the whole with optional key-value metadata. Immutable and reference-counted
+ * once built.
  */
 #ifndef KITH_COLUMNAR_SCHEMA_H
 #define KITH_COLUMNAR_SCHEMA_H
@@ -7,17 +8,19 @@
 #include "base/refcount.h"
 #include "columnar/type.h"
 
+struct key_value {
+    char *key;
+    char *value;
+};
+
 struct field {
     char *name;
     struct data_type type;
     bool nullable;
     struct field *children; /* nested types only; owned, `child_count` of them */
     size_t child_count;
-};
-
-struct key_value {
-    char *key;
-    char *value;
+    struct key_value *metadata; /* owned, `metadata_count` of them */
+    size_t metadata_count;
 };
 
 struct schema {
@@ -31,6 +34,7 @@ struct schema {
 /* Copies `fields` deeply. */
 kith_error *schema_new(const struct field *fields, size_t count, struct schema **out) _must_check_;
 kith_error *schema_add_metadata(struct schema *unshared, const char *key, const char *value) _must_check_;
+kith_error *field_add_metadata(struct field *field, const char *key, const char *value) _must_check_;
 struct schema *schema_ref(struct schema *schema);
 void schema_unref(struct schema *schema);
 DEFINE_CLEANUP(schema_unref, struct schema)

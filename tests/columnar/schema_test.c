@@ -75,6 +75,22 @@ static void a_field_is_found_and_projected_by_number(void **state)
     assert_fails(schema_project(schema, &missing, 1, &none), KITH_ERROR_INVALID_ARGUMENT, "2 fields");
 }
 
+static void a_field_keeps_its_metadata_in_every_copy(void **state)
+{
+    char name[] = "id";
+    struct field field = {.name = name, .type = type_of(TYPE_INT64)};
+    assert_ok(field_add_metadata(&field, "PARQUET:field_id", "7"));
+    _cleanup_(schema_unref) struct schema *schema = NULL, *projected = NULL;
+    kith_error *made = schema_new(&field, 1, &schema);
+    field.name = NULL;
+    field_reset(&field);
+    assert_ok(made);
+    assert_ok(schema_project(schema, (size_t[]){0}, 1, &projected));
+    assert_int_equal(projected->fields[0].metadata_count, 1);
+    assert_string_equal(projected->fields[0].metadata[0].key, "PARQUET:field_id");
+    assert_string_equal(projected->fields[0].metadata[0].value, "7");
+}
+
 static void a_schema_that_runs_out_of_memory_leaks_nothing(void **state)
 {
     _cleanup_(schema_unref) struct schema *schema = make_schema("c");
@@ -96,6 +112,7 @@ int main(void)
         cmocka_unit_test(equality_ignores_parameters_that_a_type_does_not_have),
         cmocka_unit_test(schemas_compare_names_types_and_children_but_not_metadata),
         cmocka_unit_test(a_field_is_found_and_projected_by_number),
+        cmocka_unit_test(a_field_keeps_its_metadata_in_every_copy),
         cmocka_unit_test(a_schema_that_runs_out_of_memory_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
