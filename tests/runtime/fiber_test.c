@@ -232,12 +232,12 @@ static double third(void)
 
 static kith_error *round_upward(void *argument)
 {
-    const double nearest = third();
     fesetround(FE_UPWARD);
+    const double upward = third(); /* not compared with the nearest: valgrind always rounds to that */
     for (size_t i = 0; i < 100; i++) {
         TRY(fiber_yield());
         EXPECT(fegetround() == FE_UPWARD);
-        EXPECT(third() > nearest);
+        EXPECT(third() == upward);
     }
     return NULL;
 }
