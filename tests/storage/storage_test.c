@@ -1,29 +1,12 @@
 #include "testing.h"
 
 #include "storage/storage.h"
+#include "temporary.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Every test runs in a fresh directory, which is the working directory and is removed afterwards. */
-static int enter_directory(void **state)
-{
-    char name[] = "storage_test.XXXXXX";
-    if (mkdtemp(name) == NULL || chdir(name) != 0)
-        return -1;
-    *state = strdup(name);
-    return *state == NULL ? -1 : 0;
-}
-
-static int leave_directory(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf -- '%s'", (char *)*state);
-    free(*state);
-    return chdir("..") == 0 && system(command) == 0 ? 0 : -1;
-}
 
 static void put(const char *path, const char *text)
 {
@@ -198,7 +181,8 @@ static void creating_says_what_is_in_the_way(void **state)
     assert_fails(storage_create("gs://b/o", &writer), KITH_ERROR_NOT_IMPLEMENTED, "gs://");
 }
 
-#define TEST_IN_DIRECTORY(function) cmocka_unit_test_setup_teardown(function, enter_directory, leave_directory)
+#define TEST_IN_DIRECTORY(function) \
+    cmocka_unit_test_setup_teardown(function, temporary_folder_enter, temporary_folder_leave)
 
 int main(void)
 {
