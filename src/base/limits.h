@@ -17,6 +17,8 @@
     X(PARQUET_PAGE_HEADER_BYTES, 16777216, "bytes", "statistics in a header may hold any string") \
     X(PARQUET_PAGE_BYTES, 1073741824, "bytes", "a declared page size is allocated in one piece")  \
     X(PARQUET_SCHEMA_DEPTH, 64, "levels", "nested schemas are walked with a stack of this size")  \
+    X(PARQUET_PATH_BYTES, 8192, "bytes", "a group's name is repeated in the path of each leaf")   \
+    X(THRIFT_DEPTH, 64, "levels", "unknown values are skipped with a stack of this size")         \
     X(IPC_METADATA_BYTES, 67108864, "bytes", "a message's metadata is gathered in memory")        \
     X(IPC_DECOMPRESSED_BYTES, 1073741824, "bytes", "of a message, allocated as it declares")      \
     X(IPC_BATCH_ROWS, 2147483647, "rows", "row numbers of a selection have 32 bits")              \
