@@ -129,8 +129,13 @@ static inline const void *array_values(const struct array *array)
 /* Row i of a string or binary array of any layout, dictionary followed; borrowed; undefined for a null row. */
 struct str array_string(const struct array *array, size_t i);
 
-/* Full check of an array from outside: buffer sizes, offsets ascending and in range, view references, dictionary
- * indices in range, UTF-8. CORRUPT with the place of the first fault. */
+/* Full check of an array from outside: buffer sizes and alignment, NULLs counted, offsets ascending and in range, view
+ * references, dictionary indices in range, UTF-8. What NULL rows hold is not looked at. CORRUPT with the first fault.
+ */
 kith_error *array_validate(const struct array *array) _must_check_;
+
+/* Makes what NULL rows hold safe to read, as arrays of Kith promise, in a dictionary or view array from outside: zeros,
+ * in a copy of the values where needed, and a value for the indices to point at. To be called after array_validate. */
+kith_error *array_repair_nulls(struct array *unshared) _must_check_;
 
 #endif

@@ -31,7 +31,8 @@ static kith_error *check_column(const struct field *field, const struct array *c
     if (column->length != rows)
         return error_new(KITH_ERROR_INTERNAL, "column \"%s\" has %zu rows in a batch of %zu", field->name,
                          column->length, rows);
-    if (type_equal_decoded(&column->type, &field->type))
+    if (type_equal(&column->type, &field->type) ||
+        (!type_is_dictionary(&field->type) && type_equal_decoded(&column->type, &field->type)))
         return NULL;
     char given[128], expected[128];
     return error_new(KITH_ERROR_INTERNAL, "column \"%s\" is of type %s; the schema says %s", field->name,

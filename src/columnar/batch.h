@@ -33,7 +33,9 @@ struct batch {
     struct array **columns;      /* schema->field_count of them; the parent's in a slice */
 };
 
-/* Takes references on schema and columns. Columns may be none: a batch of `rows` rows without columns. */
+/* Takes references on schema and columns. A column may be dictionary-encoded where its field is plain: encoding is a
+ * matter of each batch, so that a scan can keep what a file has encoded; whoever hands batches to others decodes.
+ * Columns may be none: a batch of `rows` rows without columns. */
 kith_error *batch_new(struct schema *schema, struct array *const *columns, size_t rows,
                       struct batch **out) _must_check_;
 
