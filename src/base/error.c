@@ -1,4 +1,3 @@
-#define KITH_BASE_ERROR_DEFINITIONS
 #include "base/error.h"
 
 #include "base/limits.h"

@@ -55,18 +55,4 @@ char *error_describe(const kith_error *error, char *out, size_t size);
 /* The code's name in the table of kith.h ("NOT_FOUND"); "UNKNOWN" for a number that is not there. */
 const char *error_code_name(enum kith_code code);
 
-/* clang's analyser overlooks _never_null_, and then follows paths on which a callee fails and TRY goes on. */
-#if defined(__clang_analyzer__) && !defined(KITH_BASE_ERROR_DEFINITIONS)
-#define ERROR_NEVER_NULL_(call)           \
-    __extension__({                       \
-        kith_error *never_null_ = (call); \
-        if (never_null_ == NULL)          \
-            __builtin_unreachable();      \
-        never_null_;                      \
-    })
-#define error_new(...)        ERROR_NEVER_NULL_(error_new(__VA_ARGS__))
-#define error_from_errno(...) ERROR_NEVER_NULL_(error_from_errno(__VA_ARGS__))
-#define error_out_of_memory() ERROR_NEVER_NULL_(error_out_of_memory())
-#endif
-
 #endif

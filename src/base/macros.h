@@ -12,9 +12,16 @@
 #define _must_check_        __attribute__((warn_unused_result))
 #define _printf_(f, a)      __attribute__((format(printf, f, a)))
 #define _noreturn_          __attribute__((noreturn))
-#define _never_null_        __attribute__((returns_nonnull))
 #define _unlikely_(x)       __builtin_expect(!!(x), 0)
 #define _likely_(x)         __builtin_expect(!!(x), 1)
+
+/* On functions that make an error: their callers always fail. clang's analyser overlooks returns_nonnull and would
+ * follow callers that go on without a result, so for it these calls end the path. */
+#ifdef __clang_analyzer__
+#define _never_null_ __attribute__((returns_nonnull, analyzer_noreturn))
+#else
+#define _never_null_ __attribute__((returns_nonnull))
+#endif
 
 /* Gives `_cleanup_(function)` for a local of type `type *`: calls `function` at scope end unless NULL. */
 #define DEFINE_CLEANUP(function, type)                  \
