@@ -235,8 +235,9 @@ kith_error *parquet_page_index_read(struct parquet_file *file, size_t row_group,
         struct page_lists lists = {0};
         TRY(read_range(&from, from.chunk->column_index, "column index", bytes_read));
         TRY(read_column_index(&from, &lists));
-        TRY(ARENA_NEW_ARRAY(&index->arena, &index->statistics, index->page_count));
-        for (size_t i = 0; i < index->page_count; i++)
+        size_t pages = index->page_count;
+        TRY(ARENA_NEW_ARRAY(&index->arena, &index->statistics, pages));
+        for (size_t i = 0; i < pages; i++)
             decode_page(&from, &lists, i);
     }
     *out = TAKE(index);
