@@ -184,8 +184,7 @@ static kith_error *read_column_index(struct index_reader *from, struct page_list
         }
     }
     bool complete = out->null_pages != NULL && out->mins != NULL && out->maxs != NULL;
-    return complete || from->index->page_count == 0 ? NULL
-                                                    : thrift_corrupt(&from->reader, "a required list is missing");
+    return complete ? NULL : thrift_corrupt(&from->reader, "a required list is missing");
 }
 
 static void decode_page(const struct index_reader *from, const struct page_lists *lists, size_t page)
@@ -231,13 +230,12 @@ kith_error *parquet_page_index_read(struct parquet_file *file, size_t row_group,
     from.index = index;
     TRY(read_range(&from, from.chunk->offset_index, "offset index", bytes_read));
     TRY(read_offset_index(&from));
-    if (from.chunk->column_index.length > 0) {
+    if (from.chunk->column_index.length > 0 && index->page_count > 0) {
         struct page_lists lists = {0};
         TRY(read_range(&from, from.chunk->column_index, "column index", bytes_read));
         TRY(read_column_index(&from, &lists));
-        size_t pages = index->page_count;
-        TRY(ARENA_NEW_ARRAY(&index->arena, &index->statistics, pages));
-        for (size_t i = 0; i < pages; i++)
+        TRY(ARENA_NEW_ARRAY(&index->arena, &index->statistics, index->page_count));
+        for (size_t i = 0; i < index->page_count; i++)
             decode_page(&from, &lists, i);
     }
     *out = TAKE(index);
