@@ -22,7 +22,6 @@
     X(IPC_METADATA_BYTES, 67108864, "bytes", "a message's metadata is gathered in memory")        \
     X(IPC_DECOMPRESSED_BYTES, 1073741824, "bytes", "of a message, allocated as it declares")      \
     X(IPC_BATCH_ROWS, 2147483647, "rows", "row numbers of a selection have 32 bits")              \
-    X(IPC_SCHEMA_DEPTH, 64, "levels", "nested fields are walked with a stack of this size")       \
     X(TYPE_NESTING, 64, "levels", "nested types are walked recursively")                          \
     X(STRING_BATCH_BYTES, 2147483647, "bytes", "32-bit offsets of a string column")               \
     X(GRPC_MESSAGE_BYTES, 134217728, "bytes", "a message is gathered in memory before decoding")  \

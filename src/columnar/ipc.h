@@ -48,6 +48,8 @@ kith_error *ipc_decode(struct ipc_decoder *decoder, struct buffer *metadata, str
 
 /* The streaming file format (continuation marker, length, metadata, body): appends to `out`. */
 kith_error *ipc_write_message(const struct ipc_message *message, struct strbuf *out) _must_check_;
+/* The end-of-stream marker. */
+kith_error *ipc_write_end(struct strbuf *out) _must_check_;
 
 /* Reads the next message of a stream in memory from *position and moves past it. *end is set at the end-of-stream
  * marker or the end of bytes. Handles the framing of format versions before 0.15 as well. */

@@ -1,0 +1,167 @@
+#include "columnar/ipc_compress.h"
+
+#include "base/alloc.h"
+
+#include <lz4frame.h>
+#include <string.h>
+#include <zstd.h>
+
+/* Buffers smaller than this are sent as they are: a frame's header and checksum eat what could be gained. */
+enum { LEAST_WORTHWHILE_BYTES = 64 };
+
+/* Level 1 keeps up with a fast network; more costs several times the time for a few percent. */
+enum { ZSTD_LEVEL = 1 };
+
+struct ipc_compressor {
+    enum ipc_compression compression;
+    ZSTD_CCtx *zstd;
+};
+
+kith_error *ipc_compressor_new(enum ipc_compression compression, struct ipc_compressor **out)
+{
+    _cleanup_(ipc_compressor_free) struct ipc_compressor *compressor = NULL;
+    TRY(NEW(&compressor));
+    compressor->compression = compression;
+    if (compression == IPC_ZSTD) {
+        compressor->zstd = ZSTD_createCCtx();
+        if (compressor->zstd == NULL)
+            return error_out_of_memory();
+    }
+    *out = TAKE(compressor);
+    return NULL;
+}
+
+void ipc_compressor_free(struct ipc_compressor *compressor)
+{
+    ZSTD_freeCCtx(compressor->zstd);
+    free(compressor);
+}
+
+size_t ipc_compress_bound(const struct ipc_compressor *compressor, size_t size)
+{
+    size_t frame = compressor->compression == IPC_ZSTD ? ZSTD_compressBound(size) : LZ4F_compressFrameBound(size, NULL);
+    return IPC_COMPRESS_PREFIX_BYTES + MAX(frame, size);
+}
+
+/* *out_size is 0 when the frame would not be smaller than the data. */
+static kith_error *compress_frame(struct ipc_compressor *compressor, const uint8_t *data, size_t size, uint8_t *out,
+                                  size_t *out_size)
+{
+    *out_size = 0;
+    if (size < LEAST_WORTHWHILE_BYTES)
+        return NULL;
+    size_t length;
+    if (compressor->compression == IPC_ZSTD) {
+        length = ZSTD_compressCCtx(compressor->zstd, out, ZSTD_compressBound(size), data, size, ZSTD_LEVEL);
+        if (ZSTD_isError(length))
+            return error_new(KITH_ERROR_INTERNAL, "zstd: %s", ZSTD_getErrorName(length));
+    } else {
+        length = LZ4F_compressFrame(out, LZ4F_compressFrameBound(size, NULL), data, size, NULL);
+        if (LZ4F_isError(length))
+            return error_new(KITH_ERROR_INTERNAL, "LZ4: %s", LZ4F_getErrorName(length));
+    }
+    if (length < size)
+        *out_size = length;
+    return NULL;
+}
+
+kith_error *ipc_compress(struct ipc_compressor *compressor, const uint8_t *data, size_t size, uint8_t *out,
+                         size_t *out_size)
+{
+    uint8_t *frame = out + IPC_COMPRESS_PREFIX_BYTES;
+    size_t length;
+    TRY(compress_frame(compressor, data, size, frame, &length));
+    int64_t prefix = (int64_t)size;
+    if (length == 0) {
+        prefix = IPC_NOT_COMPRESSED;
+        memcpy(frame, data, size);
+        length = size;
+    }
+    memcpy(out, &prefix, sizeof prefix);
+    *out_size = IPC_COMPRESS_PREFIX_BYTES + length;
+    return NULL;
+}
+
+struct ipc_decompressor {
+    LZ4F_dctx *lz4;
+    ZSTD_DCtx *zstd;
+};
+
+kith_error *ipc_decompressor_new(struct ipc_decompressor **out)
+{
+    _cleanup_(ipc_decompressor_free) struct ipc_decompressor *decompressor = NULL;
+    TRY(NEW(&decompressor));
+    decompressor->zstd = ZSTD_createDCtx();
+    if (decompressor->zstd == NULL || LZ4F_isError(LZ4F_createDecompressionContext(&decompressor->lz4, LZ4F_VERSION)))
+        return error_out_of_memory();
+    *out = TAKE(decompressor);
+    return NULL;
+}
+
+void ipc_decompressor_free(struct ipc_decompressor *decompressor)
+{
+    ZSTD_freeDCtx(decompressor->zstd);
+    LZ4F_freeDecompressionContext(decompressor->lz4);
+    free(decompressor);
+}
+
+static kith_error *wrong_size(const char *codec, size_t size)
+{
+    return error_new(KITH_ERROR_CORRUPT, "%s frame does not expand to the %zu bytes that its prefix declares", codec,
+                     size);
+}
+
+static kith_error *decompress_lz4(LZ4F_dctx *context, const uint8_t *frame, size_t length, uint8_t *out, size_t size)
+{
+    /* The output is one piece, so the decoder may look back in it instead of keeping a copy. */
+    const LZ4F_decompressOptions_t options = {.stableDst = 1};
+    size_t consumed = 0, produced = 0, expected, step_in, step_out;
+    LZ4F_resetDecompressionContext(context);
+    do {
+        step_in = length - consumed;
+        step_out = size - produced;
+        expected = LZ4F_decompress(context, out + produced, &step_out, frame + consumed, &step_in, &options);
+        if (LZ4F_isError(expected))
+            return error_new(KITH_ERROR_CORRUPT, "LZ4 frame: %s", LZ4F_getErrorName(expected));
+        consumed += step_in;
+        produced += step_out;
+    } while (expected != 0 && (step_in > 0 || step_out > 0));
+    if (expected != 0 || produced != size || consumed != length)
+        return wrong_size("LZ4", size);
+    return NULL;
+}
+
+static kith_error *decompress_zstd(ZSTD_DCtx *context, const uint8_t *frame, size_t length, uint8_t *out, size_t size)
+{
+    size_t produced = ZSTD_decompressDCtx(context, out, size, frame, length);
+    if (ZSTD_isError(produced))
+        return error_new(KITH_ERROR_CORRUPT, "zstd frame: %s", ZSTD_getErrorName(produced));
+    if (produced != size)
+        return wrong_size("zstd", size);
+    return NULL;
+}
+
+/* Refuses sizes that the frame cannot have, before memory is allocated for them. */
+static kith_error *check_plausible(enum ipc_compression compression, const uint8_t *frame, size_t length, size_t size)
+{
+    /* A sequence's length grows by at most 255 a byte (LZ4 block format). */
+    enum { LZ4_BEST_RATIO = 255 };
+    if (compression == IPC_LZ4_FRAME)
+        return size / LZ4_BEST_RATIO > length ? wrong_size("LZ4", size) : NULL;
+    unsigned long long declared = ZSTD_getFrameContentSize(frame, length);
+    if (declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != size)
+        return wrong_size("zstd", size);
+    return NULL;
+}
+
+kith_error *ipc_decompress(struct ipc_decompressor *decompressor, enum ipc_compression compression,
+                           const uint8_t *frame, size_t length, size_t size, struct buffer **out)
+{
+    TRY(check_plausible(compression, frame, length, size));
+    _cleanup_(buffer_unref) struct buffer *buffer = NULL;
+    TRY(buffer_new(size, &buffer));
+    TRY(compression == IPC_LZ4_FRAME ? decompress_lz4(decompressor->lz4, frame, length, buffer->data, size)
+                                     : decompress_zstd(decompressor->zstd, frame, length, buffer->data, size));
+    *out = TAKE(buffer);
+    return NULL;
+}
