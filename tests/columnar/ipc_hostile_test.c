@@ -113,6 +113,55 @@ static void any_byte_changed_is_read_or_refused(void **state)
     }
 }
 
+/* A batch of one dictionary column, decoded after `damage` was done to its array. */
+static kith_error *decode_damaged(void (*damage)(struct array *column))
+{
+    struct data_type type = {.id = TYPE_UTF8, .index = TYPE_UINT8};
+    char name[] = "color";
+    struct field field = {.name = name, .type = type, .nullable = true};
+    _cleanup_(array_builder_free) struct array_builder *indices = NULL, *values = NULL;
+    _cleanup_(array_unref) struct array *index_array = NULL, *value_array = NULL, *column = NULL;
+    assert_ok(array_builder_new(&(struct data_type){.id = TYPE_UINT8}, &indices));
+    assert_ok(array_builder_new(&(struct data_type){.id = TYPE_UTF8}, &values));
+    for (int64_t i = 0; i < 3; i++) {
+        assert_ok(array_builder_append_int(indices, i));
+        assert_ok(array_builder_append_string(values, str_of("red")));
+    }
+    assert_ok(array_builder_finish(indices, &index_array));
+    assert_ok(array_builder_finish(values, &value_array));
+    assert_ok(array_new_dictionary(index_array, value_array, &column));
+    damage(column);
+    _cleanup_(schema_unref) struct schema *schema = NULL;
+    _cleanup_(batch_unref) struct batch *batch = NULL;
+    assert_ok(schema_new(&field, 1, &schema));
+    assert_ok(batch_new(schema, &column, 3, &batch));
+    _cleanup_(buffer_unref) struct buffer *stream = ipc_sample_stream(schema, &batch, 1, IPC_UNCOMPRESSED);
+    _cleanup_(ipc_decoded_reset) struct ipc_decoded decoded = {0};
+    return ipc_decode_stream(stream, &decoded);
+}
+
+static void no_damage(struct array *column)
+{
+}
+
+static void index_too_large(struct array *column)
+{
+    column->values->data[1] = 3;
+}
+
+static void value_not_text(struct array *column)
+{
+    column->dictionary->data->data[4] = 0xff;
+}
+
+static void indices_and_text_from_outside_are_checked(void **state)
+{
+    assert_ok(decode_damaged(no_damage));
+    assert_fails(decode_damaged(index_too_large), KITH_ERROR_CORRUPT,
+                 "column \"color\": row 1 has index 3 into a dictionary of 3 values");
+    assert_fails(decode_damaged(value_not_text), KITH_ERROR_CORRUPT, "row 1 is not UTF-8");
+}
+
 static void a_stream_that_runs_out_of_memory_leaks_nothing(void **state)
 {
     _cleanup_(schema_unref) struct schema *schema = layouts();
@@ -134,6 +183,7 @@ int main(void)
         cmocka_unit_test(a_stream_cut_anywhere_is_read_or_refused),
         cmocka_unit_test(flipped_bytes_are_read_or_refused),
         cmocka_unit_test(any_byte_changed_is_read_or_refused),
+        cmocka_unit_test(indices_and_text_from_outside_are_checked),
         cmocka_unit_test(a_stream_that_runs_out_of_memory_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
