@@ -23,7 +23,7 @@ void delta_strings_reset(struct delta_strings_decoder *decoder)
 
 static kith_error *reserve(char **memory, size_t *capacity, size_t needed)
 {
-    if (needed <= *capacity)
+    if (*memory != NULL && needed <= *capacity)
         return NULL;
     if (needed > LIMIT_STRING_BATCH_BYTES)
         return error_new(KITH_ERROR_LIMIT, "byte arrays of %zu bytes together, above the limit STRING_BATCH_BYTES",

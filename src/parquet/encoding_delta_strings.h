@@ -24,7 +24,7 @@ DEFINE_VALUE_CLEANUP(delta_strings_reset, struct delta_strings_decoder)
 
 /* At most DELTA_STRINGS_CHUNK values. `out` may be NULL to pass over them. Values of one read that are longer than
  * STRING_BATCH_BYTES together are a LIMIT error. At least 64 bytes after each value may be read. */
-enum { DELTA_STRINGS_CHUNK = 32 };
+enum { DELTA_STRINGS_CHUNK = 256 };
 kith_error *delta_strings_read(struct delta_strings_decoder *decoder, size_t count, struct str *out) _must_check_;
 
 #endif

@@ -96,12 +96,14 @@ kith_error *rle_read_bits(struct rle_decoder *decoder, size_t count, uint8_t *bi
         struct rle_run run;
         TRY(rle_next(decoder, count, &run));
         if (run.packed) {
-            bitmap_copy(bits, offset, run.bits, run.bit, run.count);
+            if (bits != NULL)
+                bitmap_copy(bits, offset, run.bits, run.bit, run.count);
             *ones += bitmap_count(run.bits, run.bit, run.count);
         } else {
             if (run.value > 1)
                 return error_new(KITH_ERROR_CORRUPT, "a run repeats %u where only 0 and 1 are possible", run.value);
-            bitmap_fill(bits, offset, run.count, run.value);
+            if (bits != NULL)
+                bitmap_fill(bits, offset, run.count, run.value);
             *ones += run.value * run.count;
         }
         offset += run.count;

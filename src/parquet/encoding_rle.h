@@ -39,8 +39,8 @@ kith_error *rle_next(struct rle_decoder *decoder, size_t limit, struct rle_run *
 kith_error *rle_read(struct rle_decoder *decoder, size_t count, uint32_t *out) _must_check_;
 kith_error *rle_skip(struct rle_decoder *decoder, size_t count) _must_check_;
 
-/* Values of width 1 as bits, written from bit `offset` of `bits`; *ones is their sum. CORRUPT when a run repeats
- * another value than 0 or 1. */
+/* Values of width 1 as bits, written from bit `offset` of `bits` unless it is NULL; *ones is their sum. CORRUPT when a
+ * run repeats another value than 0 or 1. */
 kith_error *rle_read_bits(struct rle_decoder *decoder, size_t count, uint8_t *bits, size_t offset,
                           size_t *ones) _must_check_;
 

@@ -86,7 +86,7 @@ const struct clock *runtime_clock(const struct runtime *runtime)
 
 void runtime_clock_advanced(struct runtime *runtime)
 {
-    timers_fire(&runtime->timers);
+    poller_interrupt(&runtime->poller);
 }
 
 struct runtime *runtime_current(void)
