@@ -133,9 +133,11 @@ struct str array_string(const struct array *array, size_t i);
  * references, dictionary indices in range, UTF-8. What NULL rows hold is not looked at. CORRUPT with the first fault.
  */
 kith_error *array_validate(const struct array *array) _must_check_;
+/* The same for a dictionary array whose dictionary is known to be valid, which many batches share: its indices only. */
+kith_error *array_validate_indices(const struct array *array) _must_check_;
 
 /* Makes what NULL rows hold safe to read, as arrays of Kith promise, in a dictionary or view array from outside: zeros,
- * in a copy of the values where needed, and a value for the indices to point at. To be called after array_validate. */
+ * in a copy of the values where needed, and a value for the indices to point at. */
 kith_error *array_repair_nulls(struct array *unshared) _must_check_;
 
 #endif

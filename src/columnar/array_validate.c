@@ -1,5 +1,6 @@
 /*
- * array_validate and array_repair_nulls: what an array from outside must pass before anyone reads it.
+ * array_validate, array_validate_indices and array_repair_nulls: what an array from outside must pass before anyone
+ * reads it.
  */
 #include "columnar/array.h"
 
@@ -38,11 +39,8 @@ static kith_error *check_validity(const struct array *array)
     return NULL;
 }
 
-static kith_error *check_dictionary(const struct array *array, unsigned depth)
+static kith_error *check_indices(const struct array *array)
 {
-    if (array->dictionary == NULL || type_is_dictionary(&array->dictionary->type))
-        return error_new(KITH_ERROR_CORRUPT, "a dictionary-encoded array without plain values");
-    TRY(error_wrap(validate(array->dictionary, depth), "dictionary"));
     for (size_t i = 0; i < array->length; i++) {
         if (array_is_null_itself(array, i))
             continue;
@@ -52,6 +50,14 @@ static kith_error *check_dictionary(const struct array *array, unsigned depth)
                              array->dictionary->length);
     }
     return NULL;
+}
+
+static kith_error *check_dictionary(const struct array *array, unsigned depth)
+{
+    if (array->dictionary == NULL || type_is_dictionary(&array->dictionary->type))
+        return error_new(KITH_ERROR_CORRUPT, "a dictionary-encoded array without plain values");
+    TRY(error_wrap(validate(array->dictionary, depth), "dictionary"));
+    return check_indices(array);
 }
 
 /* Offsets ascend from 0 or more to `most` or less. */
@@ -212,6 +218,13 @@ static kith_error *validate(const struct array *array, unsigned depth)
 kith_error *array_validate(const struct array *array)
 {
     return validate(array, LIMIT_TYPE_NESTING);
+}
+
+kith_error *array_validate_indices(const struct array *array)
+{
+    TRY(check_validity(array));
+    TRY(check_buffer(array->values, "values", array->offset + array->length, type_width(&array->type)));
+    return check_indices(array);
 }
 
 static bool null_row_is_safe(const struct array *array, size_t i)

@@ -2,7 +2,7 @@
  * Arrow's C data interface: batches and schemas in and out without copying. Export keeps references until the
  * consumer calls release; import moves the structure in and releases it with the last reference to its buffers.
  * Imported arrays are checked for what can be checked without trusting lengths (types, counts, NULL pointers); offsets
- * are validated by array_validate when `validate` is set.
+ * are validated by array_validate when `validate` is set. Memory that is not aligned to 8 bytes is copied.
  */
 #ifndef KITH_COLUMNAR_C_DATA_H
 #define KITH_COLUMNAR_C_DATA_H
@@ -11,7 +11,8 @@
 #include "kith/arrow_c.h"
 
 kith_error *c_data_export_schema(const struct schema *schema, struct ArrowSchema *out) _must_check_;
-/* Compacts a selection first. */
+/* Compacts a selection first, and decodes columns that are encoded where the schema says they are not. On error nothing
+ * is left in `out` to release. */
 kith_error *c_data_export_batch(struct batch *batch, struct ArrowArray *out) _must_check_;
 kith_error *c_data_import_schema(const struct ArrowSchema *schema, struct schema **out) _must_check_;
 /* `take_array` is moved from (its release becomes NULL) on success and on error alike. */

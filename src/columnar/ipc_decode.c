@@ -150,9 +150,12 @@ static kith_error *read_column(struct ipc_decoder *decoder, struct ipc_body_read
     const struct field *field = &decoder->schema->fields[i];
     _cleanup_(array_unref) struct array *column = NULL;
     TRY(ipc_body_next(reader, &field->type, &column));
-    if (type_is_dictionary(&field->type))
+    if (type_is_dictionary(&field->type)) {
         TRY(current_values(&decoder->dictionaries.items[decoder->column_dictionaries[i]], &column->dictionary));
-    TRY(array_validate(column));
+        TRY(array_validate_indices(column));
+    } else {
+        TRY(array_validate(column));
+    }
     TRY(array_repair_nulls(column));
     *out = TAKE(column);
     return NULL;

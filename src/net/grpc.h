@@ -33,6 +33,10 @@ kith_error *grpc_call_recv(struct grpc_call *call, struct buffer **out) _must_ch
  * as long as the call. Names ending in "-bin" have been decoded. */
 kith_error *grpc_call_metadata(struct grpc_call *call, const struct headers **out) _must_check_;
 
+/* Server: sends the response's metadata, which otherwise goes, empty, before the first message. Once, and before that.
+ */
+kith_error *grpc_call_send_metadata(struct grpc_call *call, const struct headers *metadata) _must_check_;
+
 /* "worker 127.0.0.1:50051" or "client …", for messages. */
 const char *grpc_call_peer(const struct grpc_call *call);
 
@@ -124,7 +128,7 @@ kith_error *grpc_server_new(struct runtime *runtime, const struct grpc_server_op
  * as long as the server. */
 kith_error *grpc_server_listen(struct grpc_server *server, const char *address, const char **out_address) _must_check_;
 
-/* Serves one peer that is already connected. On error the caller keeps the transport. */
+/* Serves one peer that is already connected. The transport is the server's from now on, also on error. */
 kith_error *grpc_server_serve(struct grpc_server *server, struct transport *take_transport) _must_check_;
 
 /* Calls whose handlers have not returned. */

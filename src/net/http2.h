@@ -51,7 +51,7 @@ struct http2_options {
     int64_t keepalive_ns;       /* 0 = never ping, never give up */
 
     /* Server: a request's headers are complete. Must attach an owner (http2_stream_attach_locked), or fail, which
-     * resets the stream. Called with the mutex held. */
+     * resets the stream (LIMIT: as refused). Called with the mutex held. */
     kith_error *(*accept)(void *context, struct http2_stream *stream, struct headers *headers, bool end);
     /* Called from the connection's fibers without the mutex, after every batch of work: the place for what `accept`
      * and stream callbacks may not do themselves. May be NULL. */
@@ -84,10 +84,14 @@ bool http2_connection_usable(struct http2_connection *connection);
 /* Streams that are open now. */
 size_t http2_connection_streams(struct http2_connection *connection);
 
+/* Guards the connection and the state of all its streams' owners. Hold it for a few instructions only. */
+pthread_mutex_t *http2_connection_mutex(struct http2_connection *connection);
+
 /* "worker 127.0.0.1:50051", for messages; lives as long as the connection. */
 const char *http2_connection_peer(const struct http2_connection *connection);
 
-/* Client: sends a request's headers. `ops` and `owner` must outlive the call of `closed`. *out is one reference. */
+/* Client: sends a request's headers. `ops` and `owner` must outlive the call of `closed`. *out is one reference, and is
+ * set before the first callback. */
 kith_error *http2_stream_open(struct http2_connection *connection, const struct headers *headers,
                               const struct http2_stream_ops *ops, void *owner, struct http2_stream **out) _must_check_;
 
@@ -102,7 +106,7 @@ DEFINE_CLEANUP(http2_stream_unref, struct http2_stream)
 
 struct http2_connection *http2_stream_connection(const struct http2_stream *stream);
 
-/* The connection's mutex: guards the state of all owners. Hold it for a few instructions only. */
+/* Its connection's. */
 pthread_mutex_t *http2_stream_mutex(struct http2_stream *stream);
 
 /* Server: queues the response's headers; with `end`, the stream ends with them. */

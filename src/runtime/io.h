@@ -1,5 +1,5 @@
 /*
- * Waiting for file descriptors (one poller thread for the runtime, epoll), and calls that block (a pool of threads).
+ * Waiting for file descriptors (epoll, polled by the workers), and calls that block (a pool of threads).
  */
 #ifndef KITH_RUNTIME_IO_H
 #define KITH_RUNTIME_IO_H

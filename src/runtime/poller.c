@@ -5,12 +5,10 @@
 #include "runtime/io.h"
 #include "runtime/mutex.h"
 #include "runtime/scheduler.h"
-#include "runtime/thread.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -76,28 +74,6 @@ static void handle_event(struct poller *poller, int fd, uint32_t events)
         arm(poller, fd);
 }
 
-static void *poller_main(void *argument)
-{
-    struct poller *poller = argument;
-    struct epoll_event events[64];
-    while (!atomic_load(&poller->stopping)) {
-        int count = epoll_wait(poller->epoll_fd, events, ARRAY_SIZE(events), -1);
-        for (int i = 0; i < count; i++) {
-            int fd = events[i].data.fd;
-            uint64_t expirations;
-            if (fd != poller->event_fd && fd != poller->timers->timer_fd) {
-                handle_event(poller, fd, events[i].events);
-            } else {
-                /* Only to make it unreadable again; it may be so already. */
-                ssize_t n = read(fd, &expirations, sizeof expirations);
-                (void)n;
-                timers_fire(poller->timers);
-            }
-        }
-    }
-    return NULL;
-}
-
 static kith_error *watch(struct poller *poller, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
@@ -123,9 +99,45 @@ kith_error *poller_start(struct poller *poller)
     TRY(watch(poller, poller->event_fd));
     if (poller->timers->timer_fd >= 0)
         TRY(watch(poller, poller->timers->timer_fd));
-    TRY(thread_start(&poller->thread, "kith-poller", poller_main, poller));
-    poller->started = true;
     return NULL;
+}
+
+bool poller_try_take(struct poller *poller)
+{
+    return !atomic_load(&poller->taken) && !atomic_exchange(&poller->taken, true);
+}
+
+void poller_release(struct poller *poller)
+{
+    atomic_store(&poller->taken, false);
+}
+
+bool poller_is_neglected(struct poller *poller)
+{
+    return (atomic_load_explicit(&poller->requests, memory_order_relaxed) > 0 ||
+            atomic_load_explicit(&poller->timers->count, memory_order_relaxed) > 0) &&
+           !atomic_load_explicit(&poller->taken, memory_order_relaxed);
+}
+
+void poller_wait(struct poller *poller, bool block, struct poller_events *out)
+{
+    out->count = epoll_wait(poller->epoll_fd, out->items, ARRAY_SIZE(out->items), block ? -1 : 0);
+}
+
+void poller_handle(struct poller *poller, const struct poller_events *events)
+{
+    for (int i = 0; i < events->count; i++) {
+        int fd = events->items[i].data.fd;
+        if (fd != poller->event_fd && fd != poller->timers->timer_fd) {
+            handle_event(poller, fd, events->items[i].events);
+            continue;
+        }
+        uint64_t count;
+        ssize_t n = read(fd, &count, sizeof count); /* only to make it unreadable again; it may be so already */
+        (void)n;
+        if (fd == poller->timers->timer_fd)
+            timers_fire(poller->timers);
+    }
 }
 
 void poller_interrupt(struct poller *poller)
@@ -137,11 +149,6 @@ void poller_interrupt(struct poller *poller)
 
 void poller_destroy(struct poller *poller)
 {
-    if (poller->started) {
-        atomic_store(&poller->stopping, true);
-        poller_interrupt(poller);
-        pthread_join(poller->thread, NULL);
-    }
     if (poller->event_fd >= 0)
         close(poller->event_fd);
     if (poller->epoll_fd >= 0)
@@ -230,10 +237,12 @@ kith_error *io_wait(int fd, unsigned interests, int64_t deadline_ns, unsigned *r
     struct poller *poller = &runtime->poller;
     struct io_request request = {.interests = interests};
     HOLD_MUTEX(&poller->mutex);
+    atomic_fetch_add(&poller->requests, 1);
     kith_error *error = enter(poller, fd, &request);
     while (error == NULL && request.ready == 0 && !request.forgotten)
         error = wait_list_wait(&request.waiting, &poller->mutex, deadline_ns);
     leave(poller, fd, &request);
+    atomic_fetch_sub(&poller->requests, 1);
     if (error == NULL && request.forgotten)
         return error_new(KITH_ERROR_CANCELLED, "descriptor %d was closed while a fiber waited for it", fd);
     *ready = request.ready;

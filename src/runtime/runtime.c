@@ -86,7 +86,7 @@ const struct clock *runtime_clock(const struct runtime *runtime)
 
 void runtime_clock_advanced(struct runtime *runtime)
 {
-    poller_interrupt(&runtime->poller);
+    timers_fire(&runtime->timers);
 }
 
 struct runtime *runtime_current(void)

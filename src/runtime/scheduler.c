@@ -11,6 +11,9 @@ enum { STEAL_AT_MOST = 32 };
 /* About what a sleeping thread needs to wake up: a fiber that has waited so long is worth one. */
 enum { BACKLOG_PATIENCE_NS = 50000 };
 
+/* How often busy workers look for events: looking costs a system call, well below a microsecond. */
+enum { POLL_INTERVAL_NS = 50000 };
+
 static _Thread_local struct worker *this_worker;
 
 __attribute__((noinline)) struct worker *worker_current(void)
@@ -102,10 +105,14 @@ static bool claim(struct worker *worker)
     return true;
 }
 
+/* After claiming it. Should the worker have woken by itself and gone to sleep again, this wakes it once too often. */
 static void wake(struct worker *worker)
 {
     atomic_store(&worker->wake_word, 1);
-    futex_wake(&worker->wake_word);
+    if (atomic_load(&worker->polling))
+        poller_interrupt(&worker->runtime->poller);
+    else
+        futex_wake(&worker->wake_word);
 }
 
 /* Wakes `home` if it is idle. */
@@ -120,19 +127,27 @@ static bool wake_home(struct worker *home)
     return true;
 }
 
+/* Claims an idle worker, one that does not poll if possible. */
+static struct worker *claim_any(struct runtime *runtime)
+{
+    HOLD_MUTEX(&runtime->idle_mutex);
+    struct worker *polling = NULL;
+    for (size_t i = 0; i < runtime->worker_count; i++) {
+        struct worker *worker = &runtime->workers[i];
+        if (worker->idle && atomic_load(&worker->polling))
+            polling = worker;
+        else if (claim(worker))
+            return worker;
+    }
+    return polling != NULL && claim(polling) ? polling : NULL;
+}
+
 /* Wakes an idle worker, unless one that was woken before is still looking for work. */
 static void wake_any(struct runtime *runtime)
 {
     if (atomic_load(&runtime->idle_count) == 0 || atomic_load(&runtime->searching) > 0)
         return;
-    struct worker *claimed = NULL;
-    {
-        HOLD_MUTEX(&runtime->idle_mutex);
-        for (size_t i = 0; i < runtime->worker_count && claimed == NULL; i++) {
-            if (claim(&runtime->workers[i]))
-                claimed = &runtime->workers[i];
-        }
-    }
+    struct worker *claimed = claim_any(runtime);
     if (claimed != NULL)
         wake(claimed);
 }
@@ -161,7 +176,8 @@ bool scheduler_queue_is_empty(const struct worker *worker)
 void scheduler_share_backlog(struct worker *worker)
 {
     struct runtime *runtime = worker->runtime;
-    if (scheduler_queue_is_empty(worker) || atomic_load_explicit(&runtime->idle_count, memory_order_relaxed) == 0) {
+    bool backlog = !scheduler_queue_is_empty(worker) || poller_is_neglected(&runtime->poller);
+    if (!backlog || atomic_load_explicit(&runtime->idle_count, memory_order_relaxed) == 0) {
         worker->backlog_since_ns = 0;
         return;
     }
@@ -218,29 +234,69 @@ static void stop_searching(struct worker *worker)
     atomic_fetch_sub(&worker->runtime->searching, 1);
 }
 
+/* Sleeps in the poller if nobody does yet. What was polled is handled only after `worker` has stopped being idle. */
+static void block(struct worker *worker, struct poller_events *events)
+{
+    struct poller *poller = &worker->runtime->poller;
+    if (atomic_load(&worker->polling)) {
+        poller_wait(poller, true, events);
+        return;
+    }
+    while (atomic_load(&worker->wake_word) == 0)
+        futex_wait(&worker->wake_word, 0, -1);
+}
+
 /* Sleeps until woken, then counts as searching. Announces itself as idle first and looks at the queues after that, so
  * that a fiber queued meanwhile is seen either here or by a pusher that finds an idle worker. */
 static void sleep_until_woken(struct worker *worker)
 {
     struct runtime *runtime = worker->runtime;
+    bool polls = poller_try_take(&runtime->poller);
+    atomic_store(&worker->wake_word, 0);
+    atomic_store(&worker->polling, polls);
     pthread_mutex_lock(&runtime->idle_mutex);
     worker->idle = true;
     atomic_fetch_add(&runtime->idle_count, 1);
     pthread_mutex_unlock(&runtime->idle_mutex);
     stop_searching(worker);
 
-    if (anything_queued(runtime) || atomic_load(&runtime->stopping))
-        wake_home(worker); /* no effect if another thread has just claimed this worker and is about to wake it */
-    while (atomic_load(&worker->wake_word) == 0)
-        futex_wait(&worker->wake_word, 0, -1);
-    atomic_store(&worker->wake_word, 0);
+    struct poller_events events = {0};
+    if (!anything_queued(runtime) && !atomic_load(&runtime->stopping))
+        block(worker, &events);
+
+    pthread_mutex_lock(&runtime->idle_mutex);
+    claim(worker); /* unless a waker has */
+    pthread_mutex_unlock(&runtime->idle_mutex);
     worker->searching = true;
+    atomic_store(&worker->polling, false);
+    poller_handle(&runtime->poller, &events);
+    if (polls)
+        poller_release(&runtime->poller);
+}
+
+/* Looks for events when it is time and nobody else does. */
+static void poll_now_and_then(struct runtime *runtime)
+{
+    struct poller *poller = &runtime->poller;
+    if (!poller_is_neglected(poller))
+        return;
+    int64_t now = clock_monotonic_ns(&system_clock);
+    if (now - atomic_load_explicit(&poller->last_ns, memory_order_relaxed) < POLL_INTERVAL_NS)
+        return;
+    if (!poller_try_take(poller))
+        return;
+    atomic_store_explicit(&poller->last_ns, now, memory_order_relaxed);
+    struct poller_events events;
+    poller_wait(poller, false, &events);
+    poller_handle(poller, &events);
+    poller_release(poller);
 }
 
 /* The next fiber to run; NULL when the runtime stops. */
 static struct fiber *next_fiber(struct worker *worker)
 {
     struct runtime *runtime = worker->runtime;
+    poll_now_and_then(runtime);
     for (;;) {
         struct fiber *last = NULL;
         size_t count = 0;

@@ -3,12 +3,13 @@
  *
  * Each worker has a FIFO queue. A fiber that a worker makes runnable goes onto that worker's own queue; one that
  * another thread makes runnable goes onto the queue of the worker that ran it last. A worker whose queue is empty
- * steals half of another's, and sleeps when there is nothing to steal.
+ * steals half of another's, and sleeps when there is nothing to steal: the first to do so in the poller, the others on
+ * a futex.
  *
  * Waking a sleeping thread costs tens of microseconds, so it is done only when there is one and (a) a queue holds more
  * than the one fiber that its worker will take next, or (b) a fiber goes on computing (coop_charge) although another
- * has been waiting behind it for a while, or (c) the fiber comes from outside. At most one woken worker at a time
- * is looking for work; having found some it wakes the next if there is more.
+ * has been waiting behind it for a while, or nobody polls, or (c) the fiber comes from outside. At most one woken
+ * worker at a time is looking for work; having found some it wakes the next if there is more.
  */
 #ifndef KITH_RUNTIME_SCHEDULER_H
 #define KITH_RUNTIME_SCHEDULER_H
@@ -71,7 +72,8 @@ struct worker {
 
     struct run_queue queue;
     bool idle;             /* guarded by runtime->idle_mutex; cleared by who wakes it */
-    atomic_uint wake_word; /* 1: woken */
+    atomic_bool polling;   /* sleeps in the poller rather than on wake_word */
+    atomic_uint wake_word; /* 1: woken, perhaps without need */
 };
 
 struct runtime {

@@ -69,6 +69,7 @@ static void remove_at(struct timers *timers, size_t index)
 {
     timers->heap.items[index]->timer_position = 0;
     struct waiter *last = vec_pop(&timers->heap);
+    atomic_store(&timers->count, timers->heap.length);
     if (index == timers->heap.length)
         return;
     if (index > 0 && timers->heap.items[(index - 1) / 2]->deadline_ns > last->deadline_ns)
@@ -94,6 +95,7 @@ kith_error *timers_add(struct timers *timers, struct waiter *waiter)
 {
     HOLD_MUTEX(&timers->mutex);
     TRY(vec_push(&timers->heap, waiter));
+    atomic_store(&timers->count, timers->heap.length);
     sift_up(timers, timers->heap.length - 1, waiter);
     if (waiter->deadline_ns < timers->armed_ns)
         arm(timers, waiter->deadline_ns);
@@ -102,7 +104,7 @@ kith_error *timers_add(struct timers *timers, struct waiter *waiter)
 
 void timers_remove(struct timers *timers, struct waiter *waiter)
 {
-    /* An armed deadline stays armed: the poller then finds nothing due, which is cheaper than a system call here. */
+    /* An armed deadline stays armed: finding nothing due then is cheaper than a system call here. */
     HOLD_MUTEX(&timers->mutex);
     if (waiter->timer_position != 0)
         remove_at(timers, waiter->timer_position - 1);

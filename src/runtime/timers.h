@@ -1,6 +1,6 @@
 /*
- * Inside the runtime only: the deadlines of waits, in a binary heap. The nearest one is armed in a timerfd that the
- * poller (poller.h) watches, so that adding a nearer deadline wakes no thread. Thread-safe.
+ * Inside the runtime only: the deadlines of waits, in a binary heap. The nearest one is armed in a timerfd that is
+ * polled with the descriptors (poller.h), so that adding a nearer deadline wakes no thread. Thread-safe.
  *
  * With a clock other than system_clock no time passes by itself: deadlines are looked at when the clock's
  * owner calls runtime_clock_advanced.
@@ -15,8 +15,9 @@
 struct timers {
     pthread_mutex_t mutex;
     const struct clock *clock;
-    int timer_fd;     /* -1 when the clock is not the system's */
-    int64_t armed_ns; /* what timer_fd is set to; INT64_MAX for nothing */
+    int timer_fd;        /* -1 when the clock is not the system's */
+    int64_t armed_ns;    /* what timer_fd is set to; INT64_MAX for nothing */
+    atomic_size_t count; /* the heap's length, to be read without the mutex as a hint */
     VEC(struct waiter *) heap;
 };
 
@@ -32,7 +33,7 @@ kith_error *timers_add(struct timers *timers, struct waiter *waiter) _must_check
 /* Once it returns, the timers do not know the waiter any more. */
 void timers_remove(struct timers *timers, struct waiter *waiter);
 
-/* Ends every wait whose deadline has come and arms the next. Called by the poller. */
+/* Ends every wait whose deadline has come and arms the next. From any thread. */
 void timers_fire(struct timers *timers);
 
 #endif
