@@ -1,0 +1,72 @@
+/*
+ * The binder's own parts: syntax trees in, typed expressions and logical plans out. Private to this folder.
+ */
+#ifndef KITH_SQL_BIND_H
+#define KITH_SQL_BIND_H
+
+#include "sql/statement.h"
+
+#include <pg_query/pg_query.pb-c.h>
+
+/* What names mean at one place of a query: the columns of the one table in FROM. */
+struct scope {
+    const char *table_name; /* alias or name; NULL without FROM */
+    const struct schema *schema;
+};
+
+struct binder {
+    struct plan_arena *plans;
+    struct arena *arena; /* of `plans` */
+    struct sql_catalog *catalog;
+    const struct settings *settings;
+    struct str text;    /* of the statement */
+    size_t text_offset; /* of the statement in the script */
+    struct scope scope;
+    size_t depth; /* of the expression being bound */
+};
+
+/* bind_expr.c */
+kith_error *bind_expr(struct binder *binder, const PgQuery__Node *node, const struct expr **out) _must_check_;
+/* An expression of type boolean; `what` names the clause for the error ("WHERE"). */
+kith_error *bind_predicate(struct binder *binder, const PgQuery__Node *node, const char *what,
+                           const struct expr **out) _must_check_;
+/* Byte offset of a node in the statement, or 0 when the tree does not say. */
+int32_t node_location(const PgQuery__Node *node);
+/* Gives an error the position of a location in the tree. */
+kith_error *bind_error_at(const struct binder *binder, kith_error *take_error, int32_t location) _must_check_;
+kith_error *bind_not_implemented(const struct binder *binder, int32_t location, const char *what) _must_check_;
+
+/* bind_function.c */
+kith_error *bind_function_call(struct binder *binder, const PgQuery__FuncCall *call,
+                               const struct expr **out) _must_check_;
+kith_error *bind_function(struct binder *binder, const char *name, const struct expr **arguments, size_t count,
+                          int32_t location, const struct expr **out) _must_check_;
+
+/* bind_column.c */
+kith_error *bind_column(struct binder *binder, const PgQuery__ColumnRef *reference,
+                        const struct expr **out) _must_check_;
+bool is_star(const PgQuery__Node *node);
+
+/* bind_literal.c */
+kith_error *bind_literal(struct binder *binder, const PgQuery__AConst *constant, const struct expr **out) _must_check_;
+/* The text of a string constant, or NULL. */
+const char *constant_text(const PgQuery__Node *node);
+
+/* bind_type.c */
+kith_error *bind_type(struct binder *binder, const PgQuery__TypeName *name, struct data_type *out) _must_check_;
+
+/* coerce.c: makes operand types fit each other, casting literals at once and columns only where they must be. */
+kith_error *coerce_to(struct binder *binder, const struct expr **in_out, const struct data_type *type) _must_check_;
+kith_error *coerce_comparison(struct binder *binder, const struct expr **left, const struct expr **right) _must_check_;
+kith_error *coerce_arithmetic(struct binder *binder, enum binary_operator operator, const struct expr ** left,
+                              const struct expr **right) _must_check_;
+/* All to one type: CASE results, COALESCE, IN lists. `exprs` is changed in place; NULLs among it are left. */
+kith_error *coerce_all(struct binder *binder, const struct expr **exprs, size_t count,
+                       struct data_type *out) _must_check_;
+/* False when there is no type that both can be cast to implicitly. */
+bool common_type(const struct data_type *a, const struct data_type *b, struct data_type *out);
+
+/* bind_select.c */
+kith_error *bind_query(struct binder *binder, const PgQuery__Node *node, struct logical_plan **out) _must_check_;
+
+#endif
