@@ -60,6 +60,9 @@ DEFINE_VALUE_CLEANUP(plan_arena_reset, struct plan_arena)
 kith_error *plan_arena_keep_schema(struct plan_arena *arena, struct schema *take_schema) _must_check_;
 kith_error *plan_arena_keep_table(struct plan_arena *arena, struct table *take_table) _must_check_;
 
+/* "a@0 DESC, b@1 ASC NULLS LAST". Appends. */
+kith_error *sort_exprs_format(const struct sort_expr *exprs, size_t count, struct strbuf *out) _must_check_;
+
 /* EXPLAIN's logical plan: one line a node, two spaces a level. */
 kith_error *logical_plan_format(const struct logical_plan *plan, struct strbuf *out) _must_check_;
 

@@ -1,0 +1,187 @@
+#include "plan/table.h"
+
+#include "base/alloc.h"
+#include "base/limits.h"
+#include "runtime/fiber.h"
+
+#include <stdatomic.h>
+
+enum { FOOTERS_AT_ONCE = 16 };
+
+struct opening {
+    struct table *table;
+    const struct file_list *list;
+    atomic_size_t next;
+};
+
+static kith_error *open_file(struct table_file *file, const struct file_entry *entry)
+{
+    _cleanup_(storage_file_unref) struct storage_file *storage = NULL;
+    TRY(alloc_string(entry->path, strlen(entry->path), &file->path));
+    file->modified_ns = entry->modified_ns;
+    TRY(storage_open(entry->path, &storage));
+    return parquet_file_open(storage, &file->file);
+}
+
+/* Takes files off the list until there are none left, so that slow footers hold up nobody else. */
+static kith_error *open_files(void *argument)
+{
+    struct opening *opening = argument;
+    for (;;) {
+        size_t i = atomic_fetch_add_explicit(&opening->next, 1, memory_order_relaxed);
+        if (i >= opening->list->count)
+            return NULL;
+        TRY(open_file(&opening->table->files[i], &opening->list->entries[i]));
+        TRY(coop_charge(1));
+    }
+}
+
+static kith_error *open_all(struct table *table, const struct file_list *list)
+{
+    struct opening opening = {.table = table, .list = list};
+    struct runtime *runtime = runtime_current();
+    size_t fibers = runtime == NULL ? 0 : MIN(list->count - 1, (size_t)FOOTERS_AT_ONCE);
+    struct fiber *helpers[FOOTERS_AT_ONCE];
+    kith_error *error = NULL;
+    size_t started = 0;
+    while (started < fibers && error == NULL) {
+        const struct fiber_options options = {.name = "open table"};
+        error = fiber_spawn(runtime, &options, open_files, &opening, &helpers[started]);
+        started += error == NULL;
+    }
+    if (error == NULL)
+        error = open_files(&opening);
+    for (size_t i = 0; i < started; i++) {
+        kith_error *helper_error = fiber_join(helpers[i]);
+        if (error == NULL)
+            error = helper_error;
+        else
+            error_free(helper_error);
+    }
+    return error;
+}
+
+static kith_error *conflicting_types(const struct table *table, size_t file, const struct field *field,
+                                     const struct field *earlier)
+{
+    char given[160], expected[160];
+    return error_new(KITH_ERROR_TYPE_MISMATCH,
+                     "column \"%s\" has type %s in \"%s\" but type %s in \"%s\" or another file before it", field->name,
+                     type_format(&field->type, given, sizeof given), table->files[file].path,
+                     type_format(&earlier->type, expected, sizeof expected), table->files[0].path);
+}
+
+/* The field of that name among those met so far, or the next free place. */
+static size_t find_field(const struct field *fields, size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(fields[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* Adds the file's columns to `fields`, which borrow their names from the files. */
+static kith_error *merge_fields(const struct table *table, size_t file, struct field *fields, size_t *count)
+{
+    const struct schema *schema = table->files[file].file->schema;
+    bool found_all = true;
+    for (size_t i = 0; i < schema->field_count; i++) {
+        const struct field *field = &schema->fields[i];
+        size_t place = find_field(fields, *count, field->name);
+        if (place == *count) {
+            if (place == LIMIT_COLUMNS)
+                return error_new(KITH_ERROR_LIMIT,
+                                 "\"%s\" and the files before it have more than %d columns (limit COLUMNS)",
+                                 table->files[file].path, LIMIT_COLUMNS);
+            fields[(*count)++] = *field;
+            fields[place].nullable = field->nullable || file > 0;
+        } else if (!type_equal(&fields[place].type, &field->type)) {
+            return conflicting_types(table, file, field, &fields[place]);
+        } else {
+            fields[place].nullable = fields[place].nullable || field->nullable;
+        }
+        found_all = found_all && place == i;
+    }
+    /* What an earlier file had and this one has not is NULL here. */
+    for (size_t i = 0; !(found_all && schema->field_count == *count) && i < *count; i++)
+        if (schema_find(schema, fields[i].name) < 0)
+            fields[i].nullable = true;
+    return NULL;
+}
+
+static kith_error *map_columns(struct table *table, struct table_file *file)
+{
+    TRY(NEW_ARRAY(&file->columns, table->schema->field_count));
+    for (size_t i = 0; i < table->schema->field_count; i++) {
+        ptrdiff_t field = schema_find(file->file->schema, table->schema->fields[i].name);
+        file->columns[i] = field < 0 ? -1 : (ptrdiff_t)file->file->columns[field];
+    }
+    return NULL;
+}
+
+static kith_error *merge_schemas(struct table *table)
+{
+    _cleanup_free_ struct field *fields = NULL;
+    size_t count = 0;
+    TRY(NEW_ARRAY(&fields, LIMIT_COLUMNS));
+    for (size_t i = 0; i < table->file_count; i++)
+        TRY(merge_fields(table, i, fields, &count));
+    TRY(schema_new(fields, count, &table->schema));
+    for (size_t i = 0; i < table->file_count; i++) {
+        const struct parquet_metadata *metadata = table->files[i].file->metadata;
+        TRY(map_columns(table, &table->files[i]));
+        table->row_count += (uint64_t)metadata->row_count;
+        for (size_t j = 0; j < metadata->row_group_count; j++)
+            table->compressed_bytes += metadata->row_groups[j].compressed_bytes;
+    }
+    return NULL;
+}
+
+kith_error *table_open(const char *pattern, struct table **out)
+{
+    _cleanup_(file_list_reset) struct file_list list = {0};
+    _cleanup_(table_unref) struct table *table = NULL;
+    TRY(storage_glob(pattern, &list));
+    TRY(NEW(&table));
+    refcount_init(&table->refs);
+    TRY(alloc_string(pattern, strlen(pattern), &table->pattern));
+    TRY(NEW_ARRAY(&table->files, list.count));
+    table->file_count = list.count;
+    TRY(open_all(table, &list));
+    TRY(merge_schemas(table));
+    *out = TAKE(table);
+    return NULL;
+}
+
+struct table *table_ref(struct table *table)
+{
+    refcount_take(&table->refs);
+    return table;
+}
+
+void table_unref(struct table *table)
+{
+    if (table == NULL || !refcount_drop(&table->refs))
+        return;
+    for (size_t i = 0; i < table->file_count; i++) {
+        parquet_file_unref(table->files[i].file);
+        free(table->files[i].path);
+        free(table->files[i].columns);
+    }
+    free(table->files);
+    free(table->pattern);
+    schema_unref(table->schema);
+    free(table);
+}
+
+void table_row_group_statistics(const struct table *table, size_t file, size_t row_group, size_t column,
+                                struct column_statistics *out)
+{
+    const struct table_file *source = &table->files[file];
+    if (source->columns[column] >= 0) {
+        parquet_row_group_statistics(source->file, row_group, (size_t)source->columns[column], out);
+        return;
+    }
+    uint64_t rows = (uint64_t)source->file->metadata->row_groups[row_group].row_count;
+    *out = (struct column_statistics){.has_null_count = true, .null_count = rows, .row_count = rows};
+}
