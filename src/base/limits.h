@@ -33,6 +33,7 @@
     X(PLAN_DEPTH, 200, "levels", "protobuf unpacking and plan walks recurse")                     \
     X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \
     X(GLOB_FILES, 1000000, "files", "a listing is kept in memory")                                \
+    X(SORT_KEYS, 64, "keys", "arrays of this size are kept on the stack")                         \
     X(TOPK_ROWS, 10000000, "rows", "the heap is kept in memory")                                  \
     X(ERROR_MESSAGE_BYTES, 4096, "bytes", "messages quote input")                                 \
     X(FIBER_STACK_BYTES, 262144, "bytes", "stack of one fiber, with a guard page below")

@@ -69,7 +69,7 @@ struct bound *dynamic_filter_bound(struct dynamic_filter *filter, enum bound_ori
 /* The bound of one slot; NULL while there is none. A new reference. */
 struct bound *dynamic_filter_slot(struct dynamic_filter *filter, enum bound_origin origin);
 
-void dynamic_filter_counters(const struct dynamic_filter *filter, struct dynamic_filter_counters *out);
+void dynamic_filter_counters(struct dynamic_filter *filter, struct dynamic_filter_counters *out);
 
 /* True when no row of the container can be strictly better than the bound: only when the statistics of the first key
  * that differs prove it. Handles NULL placement, unknown null counts, NaN, several keys (prefix of equal constants). */

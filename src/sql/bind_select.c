@@ -260,6 +260,9 @@ static kith_error *bind_sort(struct binder *binder, const PgQuery__SelectStmt *s
                              struct logical_plan **in_out)
 {
     struct sort_expr *exprs;
+    if (select->n_sort_clause > LIMIT_SORT_KEYS)
+        return error_new(KITH_ERROR_LIMIT, "ORDER BY has %zu keys, more than %d (limit SORT_KEYS)",
+                         select->n_sort_clause, LIMIT_SORT_KEYS);
     TRY(ARENA_NEW_ARRAY(binder->arena, &exprs, select->n_sort_clause));
     size_t count = 0;
     for (size_t i = 0; i < select->n_sort_clause; i++) {

@@ -1,0 +1,107 @@
+#include "base/alloc.h"
+#include "expr/dynamic_filter.h"
+
+static void free_bound(struct bound *bound)
+{
+    free(bound->values);
+    free(bound->key);
+    free(bound);
+}
+DEFINE_CLEANUP(free_bound, struct bound)
+
+static bool owns_string(const struct scalar *value)
+{
+    return !value->is_null && (type_is_string(value->type.id) || type_is_binary(value->type.id));
+}
+
+/* Values and the bytes of their strings in one block. */
+static kith_error *copy_values(const struct scalar *values, size_t count, struct scalar **out)
+{
+    size_t string_bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        string_bytes += owns_string(&values[i]) ? values[i].string.length : 0;
+    TRY(alloc_zeroed(1, count * sizeof **out + string_bytes, out));
+    char *strings = (char *)(*out + count);
+    for (size_t i = 0; i < count; i++) {
+        struct scalar *copy = &(*out)[i];
+        *copy = values[i];
+        if (!owns_string(copy) || copy->string.length == 0)
+            continue;
+        memcpy(strings, values[i].string.data, copy->string.length);
+        copy->string.data = strings;
+        strings += copy->string.length;
+    }
+    return NULL;
+}
+
+kith_error *bound_new(const struct scalar *values, const struct sort_order *orders, size_t count, int64_t found_ns,
+                      struct bound **out)
+{
+    _cleanup_(free_bound) struct bound *bound = NULL;
+    _cleanup_(strbuf_reset) struct strbuf key = {0};
+    TRY(NEW(&bound));
+    TRY(copy_values(values, count, &bound->values));
+    TRY(sort_key_encode_scalars(values, orders, count, &key));
+    refcount_init(&bound->refs);
+    bound->value_count = count;
+    bound->key_length = key.length;
+    bound->key = (uint8_t *)strbuf_take(&key);
+    bound->found_ns = found_ns;
+    *out = TAKE(bound);
+    return NULL;
+}
+
+struct bound *bound_ref(struct bound *bound)
+{
+    refcount_take(&bound->refs);
+    return bound;
+}
+
+void bound_unref(struct bound *bound)
+{
+    if (bound != NULL && refcount_drop(&bound->refs))
+        free_bound(bound);
+}
+
+int bound_compare(const struct bound *a, const struct bound *b)
+{
+    return str_compare((struct str){(const char *)a->key, a->key_length},
+                       (struct str){(const char *)b->key, b->key_length});
+}
+
+/* The best value that the column can have in the container, NULL included. False when nothing can be said. */
+static bool best_value(const struct column_statistics *statistics, const struct data_type *type,
+                       struct sort_order order, struct scalar *out)
+{
+    *out = scalar_null(type);
+    if (order.nulls_first && statistics_may_have_null(statistics))
+        return true;
+    if (statistics_all_null(statistics))
+        return true;
+    /* NaN is the largest value and lies outside of min and max. */
+    if (order.descending && statistics->may_have_nan)
+        return false;
+    if (order.descending ? !statistics->has_max : !statistics->has_min)
+        return false;
+    *out = order.descending ? statistics->max : statistics->min;
+    return true;
+}
+
+bool bound_excludes(const struct bound *bound, const struct sort_expr *exprs,
+                    const struct statistics_source *statistics)
+{
+    for (size_t i = 0; i < bound->value_count; i++) {
+        struct column_statistics column;
+        struct scalar best;
+        if (exprs[i].expr->kind != EXPR_COLUMN)
+            return false;
+        statistics->get(statistics, exprs[i].expr->column.index, &column);
+        if (!best_value(&column, &exprs[i].expr->type, exprs[i].order, &best))
+            return false;
+        int order = sort_order_compare(&best, &bound->values[i], exprs[i].order);
+        if (order != 0)
+            return order > 0;
+        /* No row is better in this key; those that tie must be better in a later one. */
+    }
+    return true;
+}
