@@ -59,7 +59,7 @@
         pick_a_##id operator pick_b_##id ? pick_a_##id : pick_b_##id; \
     })
 
-#define CONTAINER_OF(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+#define CONTAINER_OF(pointer, type, member) ((type *)((uintptr_t)(pointer)-offsetof(type, member)))
 
 /* Aborts with the place and the broken invariant. Stays in release builds: a wrong answer is worse. */
 #define ASSERT(condition)                          \

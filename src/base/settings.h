@@ -27,6 +27,8 @@ enum setting_type { SETTING_BOOL, SETTING_NUMBER, SETTING_BYTES, SETTING_MILLISE
       "evaluate filters while decoding, so that other columns are decoded for surviving rows only")               \
     X(PARQUET_REORDER_ROW_GROUPS, "execution.parquet.reorder_row_groups", BOOL, 1, 0, 1, NULL,                    \
       "read the row groups first that tighten a Top-K bound fastest")                                             \
+    X(PARQUET_VERIFY_CHECKSUMS, "execution.parquet.verify_checksums", BOOL, 0, 0, 1, NULL,                        \
+      "check the CRC-32 of pages that carry one")                                                                 \
     X(DYNAMIC_FILTERS, "optimizer.enable_dynamic_filter_pushdown", BOOL, 1, 0, 1, NULL,                           \
       "let operators push filters to scans while the query runs")                                                 \
     X(TOPK_DYNAMIC_FILTERS, "optimizer.enable_topk_dynamic_filter_pushdown", BOOL, 1, 0, 1, NULL,                 \

@@ -69,9 +69,8 @@ int bound_compare(const struct bound *a, const struct bound *b)
                        (struct str){(const char *)b->key, b->key_length});
 }
 
-/* The best value that the column can have in the container, NULL included. False when nothing can be said. */
-static bool best_value(const struct column_statistics *statistics, const struct data_type *type,
-                       struct sort_order order, struct scalar *out)
+bool statistics_best_value(const struct column_statistics *statistics, const struct data_type *type,
+                           struct sort_order order, struct scalar *out)
 {
     *out = scalar_null(type);
     if (order.nulls_first && statistics_may_have_null(statistics))
@@ -96,7 +95,7 @@ bool bound_excludes(const struct bound *bound, const struct sort_expr *exprs,
         if (exprs[i].expr->kind != EXPR_COLUMN)
             return false;
         statistics->get(statistics, exprs[i].expr->column.index, &column);
-        if (!best_value(&column, &exprs[i].expr->type, exprs[i].order, &best))
+        if (!statistics_best_value(&column, &exprs[i].expr->type, exprs[i].order, &best))
             return false;
         int order = sort_order_compare(&best, &bound->values[i], exprs[i].order);
         if (order != 0)

@@ -2,24 +2,23 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "plan/physical.h"
 #include "runtime/fiber.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 
 enum { FOOTERS_AT_ONCE = 16 };
 
 struct opening {
     struct table *table;
-    const struct file_list *list;
     atomic_size_t next;
 };
 
-static kith_error *open_file(struct table_file *file, const struct file_entry *entry)
+static kith_error *open_file(struct table_file *file)
 {
     _cleanup_(storage_file_unref) struct storage_file *storage = NULL;
-    TRY(alloc_string(entry->path, strlen(entry->path), &file->path));
-    file->modified_ns = entry->modified_ns;
-    TRY(storage_open(entry->path, &storage));
+    TRY(storage_open(file->path, &storage));
     return parquet_file_open(storage, &file->file);
 }
 
@@ -29,18 +28,18 @@ static kith_error *open_files(void *argument)
     struct opening *opening = argument;
     for (;;) {
         size_t i = atomic_fetch_add_explicit(&opening->next, 1, memory_order_relaxed);
-        if (i >= opening->list->count)
+        if (i >= opening->table->file_count)
             return NULL;
-        TRY(open_file(&opening->table->files[i], &opening->list->entries[i]));
+        TRY(open_file(&opening->table->files[i]));
         TRY(coop_charge(1));
     }
 }
 
-static kith_error *open_all(struct table *table, const struct file_list *list)
+static kith_error *open_all(struct table *table)
 {
-    struct opening opening = {.table = table, .list = list};
+    struct opening opening = {.table = table};
     struct runtime *runtime = runtime_current();
-    size_t fibers = runtime == NULL ? 0 : MIN(list->count - 1, (size_t)FOOTERS_AT_ONCE);
+    size_t fibers = runtime == NULL ? 0 : MIN(table->file_count - 1, (size_t)FOOTERS_AT_ONCE);
     struct fiber *helpers[FOOTERS_AT_ONCE];
     kith_error *error = NULL;
     size_t started = 0;
@@ -137,18 +136,65 @@ static kith_error *merge_schemas(struct table *table)
     return NULL;
 }
 
+static kith_error *table_new(const char *pattern, size_t file_count, struct table **out)
+{
+    _cleanup_(table_unref) struct table *table = NULL;
+    TRY(NEW(&table));
+    refcount_init(&table->refs);
+    TRY(alloc_string(pattern, strlen(pattern), &table->pattern));
+    TRY(NEW_ARRAY(&table->files, file_count));
+    table->file_count = file_count;
+    *out = TAKE(table);
+    return NULL;
+}
+
 kith_error *table_open(const char *pattern, struct table **out)
 {
     _cleanup_(file_list_reset) struct file_list list = {0};
     _cleanup_(table_unref) struct table *table = NULL;
     TRY(storage_glob(pattern, &list));
-    TRY(NEW(&table));
-    refcount_init(&table->refs);
-    TRY(alloc_string(pattern, strlen(pattern), &table->pattern));
-    TRY(NEW_ARRAY(&table->files, list.count));
-    table->file_count = list.count;
-    TRY(open_all(table, &list));
+    TRY(table_new(pattern, list.count, &table));
+    for (size_t i = 0; i < list.count; i++) {
+        TRY(alloc_string(list.entries[i].path, strlen(list.entries[i].path), &table->files[i].path));
+        table->files[i].modified_ns = list.entries[i].modified_ns;
+    }
+    TRY(open_all(table));
     TRY(merge_schemas(table));
+    *out = TAKE(table);
+    return NULL;
+}
+
+static kith_error *check_file(const struct table *table, size_t file, const struct scan_file *expected)
+{
+    const struct schema *schema = table->files[file].file->schema;
+    if (table->files[file].file->storage->size != expected->size)
+        return error_new(KITH_ERROR_CORRUPT,
+                         "\"%s\" has %" PRIu64 " bytes here but had %" PRIu64
+                         " when the query was planned: it has changed, "
+                         "or is another file on this machine",
+                         expected->path, table->files[file].file->storage->size, expected->size);
+    for (size_t i = 0; i < table->schema->field_count; i++) {
+        const struct field *field = &table->schema->fields[i];
+        ptrdiff_t found = schema_find(schema, field->name);
+        if (found >= 0 && !type_equal(&schema->fields[found].type, &field->type))
+            return conflicting_types(table, file, &schema->fields[found], field);
+    }
+    return NULL;
+}
+
+kith_error *table_open_files(const struct scan_file *files, size_t count, struct schema *schema, struct table **out)
+{
+    _cleanup_(table_unref) struct table *table = NULL;
+    TRY(table_new("", count, &table));
+    table->schema = schema_ref(schema);
+    for (size_t i = 0; i < count; i++)
+        TRY(alloc_string(files[i].path, strlen(files[i].path), &table->files[i].path));
+    if (count > 0)
+        TRY(open_all(table));
+    for (size_t i = 0; i < count; i++) {
+        TRY(check_file(table, i, &files[i]));
+        TRY(map_columns(table, &table->files[i]));
+    }
     *out = TAKE(table);
     return NULL;
 }

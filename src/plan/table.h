@@ -29,6 +29,11 @@ struct table {
 
 /* Opens what `pattern` names (storage_glob), many footers at a time. */
 kith_error *table_open(const char *pattern, struct table **out) _must_check_;
+/* Opens the given files of a table whose schema is known: a task's share of it, on the worker. A file that has changed
+ * since the plan was made, or whose columns have other types, is refused. */
+struct scan_file;
+kith_error *table_open_files(const struct scan_file *files, size_t count, struct schema *schema,
+                             struct table **out) _must_check_;
 struct table *table_ref(struct table *table);
 void table_unref(struct table *table);
 DEFINE_CLEANUP(table_unref, struct table)

@@ -1,0 +1,138 @@
+/*
+ * A sort of all rows of a partition, in memory: batches are kept, their keys encoded, and row numbers sorted by key.
+ * Rows of equal keys keep the order they came in.
+ */
+#include "exec/operators.h"
+#include "exec/row_store.h"
+#include "exec/sort_keys_eval.h"
+#include "runtime/fiber.h"
+
+#include <endian.h>
+
+struct sort_row {
+    uint64_t prefix; /* first bytes of the key */
+    uint64_t number; /* order of arrival, and place in the store */
+    size_t key_start;
+    uint32_t key_length;
+};
+
+struct full_sort_stream {
+    struct stream stream;
+    struct operator* operator;
+    struct stream *input;
+    struct sort_evaluators evaluators;
+    struct sort_keys keys;
+    struct row_store rows;
+    struct strbuf key_bytes; /* keys of all rows, one after another */
+    VEC(struct sort_row) order;
+    struct reservation reservation;
+    bool finished;
+    size_t emitted;
+};
+
+static kith_error *add_keys(struct full_sort_stream *sort)
+{
+    TRY(vec_reserve(&sort->order, sort->keys.count));
+    for (size_t i = 0; i < sort->keys.count; i++) {
+        struct str key = sort_keys_get(&sort->keys, i);
+        uint64_t prefix = 0;
+        memcpy(&prefix, key.data, MIN(key.length, sizeof prefix));
+        sort->order.items[sort->order.length] = (struct sort_row){.prefix = be64toh(prefix),
+                                                                  .number = sort->order.length,
+                                                                  .key_start = sort->key_bytes.length,
+                                                                  .key_length = (uint32_t)key.length};
+        sort->order.length++;
+        TRY(strbuf_append(&sort->key_bytes, key.data, key.length));
+    }
+    return NULL;
+}
+
+static kith_error *consume_input(struct full_sort_stream *sort)
+{
+    for (;;) {
+        _cleanup_(batch_unref) struct batch *batch = NULL;
+        _cleanup_(batch_unref) struct batch *compact = NULL;
+        TRY(stream_next(sort->input, &batch));
+        if (batch == NULL)
+            return NULL;
+        int64_t start = operator_now(sort->operator);
+        TRY(batch_compact(batch, &compact));
+        TRY(sort_evaluators_encode(&sort->evaluators, compact, &sort->keys));
+        TRY(add_keys(sort));
+        TRY(row_store_keep(&sort->rows, batch_ref(compact)));
+        TRY(reservation_resize(&sort->reservation, sort->rows.memory_bytes + sort->key_bytes.capacity +
+                                                       sort->order.capacity * sizeof *sort->order.items));
+        operator_charge_time(sort->operator, start);
+    }
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+    const struct sort_row *x = a, *y = b;
+    const char *keys = context;
+    if (x->prefix != y->prefix)
+        return x->prefix < y->prefix ? -1 : 1;
+    int order =
+        str_compare((struct str){keys + x->key_start, x->key_length}, (struct str){keys + y->key_start, y->key_length});
+    return order != 0 ? order : x->number < y->number ? -1 : x->number > y->number;
+}
+
+static kith_error *sort_next(struct stream *stream, struct batch **out)
+{
+    struct full_sort_stream *sort = CONTAINER_OF(stream, struct full_sort_stream, stream);
+    if (!sort->finished) {
+        TRY(consume_input(sort));
+        int64_t start = operator_now(sort->operator);
+        if (sort->order.length > 1)
+            qsort_r(sort->order.items, sort->order.length, sizeof *sort->order.items, compare_rows,
+                    sort->key_bytes.data);
+        TRY(row_store_merge(&sort->rows));
+        operator_charge_time(sort->operator, start);
+        sort->finished = true;
+    }
+    size_t count = MIN(sort->order.length - sort->emitted,
+                       (size_t)settings_get(&sort->operator->context->settings, SETTING_BATCH_SIZE));
+    if (count == 0)
+        return NULL;
+    _cleanup_free_ uint64_t *rows = NULL;
+    _cleanup_(batch_unref) struct batch *batch = NULL;
+    TRY(NEW_ARRAY(&rows, count));
+    for (size_t i = 0; i < count; i++)
+        rows[i] = sort->order.items[sort->emitted + i].number;
+    TRY(row_store_gather(&sort->rows, rows, count, &batch));
+    TRY(operator_hand_out(sort->operator, batch));
+    sort->emitted += count;
+    *out = TAKE(batch);
+    return NULL;
+}
+
+static void sort_free(struct stream *stream)
+{
+    struct full_sort_stream *sort = CONTAINER_OF(stream, struct full_sort_stream, stream);
+    stream_free(sort->input);
+    sort_evaluators_reset(&sort->evaluators);
+    sort_keys_reset(&sort->keys);
+    row_store_reset(&sort->rows);
+    strbuf_reset(&sort->key_bytes);
+    vec_reset(&sort->order);
+    reservation_release(&sort->reservation);
+    free(sort);
+}
+
+static const struct stream_ops sort_stream_ops = {.next = sort_next, .free = sort_free};
+
+kith_error *full_sort_stream_new(struct operator* operator, struct stream * take_input, struct stream **out)
+{
+    _cleanup_(stream_free) struct stream *input = take_input;
+    struct full_sort_stream *sort;
+    TRY(NEW(&sort));
+    sort->stream = (struct stream){.ops = &sort_stream_ops, .schema = operator->plan->schema };
+    sort->operator= operator;
+    sort->input = TAKE(input);
+    sort->reservation = reservation_make(operator->context->pool, "sort");
+    row_store_init(&sort->rows, operator->plan->schema);
+    _cleanup_(stream_free) struct stream *made = &sort->stream;
+    TRY(sort_evaluators_init(&sort->evaluators, operator->plan->sort.exprs, operator->plan->sort.count));
+    *out = TAKE(made);
+    return NULL;
+}

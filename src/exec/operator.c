@@ -1,0 +1,156 @@
+#include "exec/operator.h"
+
+#include "base/clock.h"
+#include "exec/operators.h"
+
+/* The one place where a plan node's kind chooses its operator. */
+static kith_error *make_operator(enum physical_kind kind, struct operator** out)
+{
+    switch (kind) {
+    case PHYSICAL_PARQUET_SCAN:
+        return parquet_scan_operator_new(out);
+    case PHYSICAL_FILTER:
+        return filter_operator_new(out);
+    case PHYSICAL_PROJECTION:
+        return projection_operator_new(out);
+    case PHYSICAL_SORT:
+        return sort_operator_new(out);
+    case PHYSICAL_SORT_PRESERVING_MERGE:
+        return merge_operator_new(out);
+    case PHYSICAL_COALESCE_PARTITIONS:
+        return coalesce_operator_new(out);
+    case PHYSICAL_GLOBAL_LIMIT:
+    case PHYSICAL_LOCAL_LIMIT:
+        return limit_operator_new(out);
+    case PHYSICAL_PLACEHOLDER_ROW:
+    case PHYSICAL_EMPTY:
+        return row_operator_new(out);
+    case PHYSICAL_NETWORK_COALESCE:
+        return network_operator_new(out);
+    }
+    UNREACHABLE();
+}
+
+static void free_operator(struct operator* operator)
+{
+    struct operator** inputs = operator->inputs;
+    size_t count = inputs == NULL ? 0 : operator->plan->input_count;
+    operator->ops->free(operator);
+    for (size_t i = 0; i < count; i++)
+        if (inputs[i] != NULL)
+            free_operator(inputs[i]);
+    free(inputs);
+}
+DEFINE_CLEANUP(free_operator, struct operator)
+
+static kith_error *build(const struct physical_plan *plan, struct task_context *context,
+                         struct metric_set **next_metrics, struct operator** out)
+{
+    _cleanup_(free_operator) struct operator* operator= NULL;
+    TRY(make_operator(plan->kind, &operator));
+    operator->plan = plan;
+    operator->context = context;
+    operator->metrics =(*next_metrics)++;
+    TRY(NEW_ARRAY(&operator->inputs, plan->input_count));
+    for (size_t i = 0; i < plan->input_count; i++)
+        TRY(build(plan->inputs[i], context, next_metrics, &operator->inputs[i]));
+    *out = TAKE(operator);
+    return NULL;
+}
+
+/* The filters that scans consume, each made once however many scans name it. */
+static kith_error *make_filters(const struct physical_plan *plan, struct task_context *context)
+{
+    if (plan->kind == PHYSICAL_PARQUET_SCAN) {
+        for (size_t i = 0; i < plan->scan.dynamic_filter_count; i++) {
+            const struct scan_dynamic_filter *filter = &plan->scan.dynamic_filters[i];
+            if (task_context_filter(context, filter->id) != NULL)
+                continue;
+            TRY(alloc_resize(&context->filters, context->filter_count + 1, sizeof *context->filters));
+            TRY(dynamic_filter_new(filter->id, filter->exprs, filter->count, &context->filters[context->filter_count]));
+            context->filter_count++;
+        }
+    }
+    for (size_t i = 0; i < plan->input_count; i++)
+        TRY(make_filters(plan->inputs[i], context));
+    return NULL;
+}
+
+static void free_filters(struct task_context *context)
+{
+    for (size_t i = 0; i < context->filter_count; i++)
+        dynamic_filter_unref(context->filters[i]);
+    free(context->filters);
+    context->filters = NULL;
+    context->filter_count = 0;
+}
+
+kith_error *operator_tree_new(const struct physical_plan *plan, struct task_context *context,
+                              struct operator_tree **out)
+{
+    struct operator_tree *tree;
+    TRY(NEW(&tree));
+    tree->node_count = physical_plan_node_count(plan);
+    kith_error *error = NEW_ARRAY(&tree->metrics, tree->node_count);
+    struct metric_set *next_metrics = tree->metrics;
+    if (error == NULL)
+        error = make_filters(plan, context);
+    if (error == NULL)
+        error = build(plan, context, &next_metrics, &tree->root);
+    if (error != NULL) {
+        operator_tree_free(tree, context);
+        return error;
+    }
+    *out = tree;
+    return NULL;
+}
+
+void operator_tree_free(struct operator_tree *tree, struct task_context *context)
+{
+    if (tree == NULL)
+        return;
+    if (tree->root != NULL)
+        free_operator(tree->root);
+    free_filters(context);
+    free(tree->metrics);
+    free(tree);
+}
+
+struct dynamic_filter *task_context_filter(const struct task_context *context, uint64_t id)
+{
+    for (size_t i = 0; i < context->filter_count; i++)
+        if (dynamic_filter_id(context->filters[i]) == id)
+            return context->filters[i];
+    return NULL;
+}
+
+int64_t operator_now(const struct operator* operator)
+{
+    return clock_monotonic_ns(runtime_clock(operator->context->runtime));
+}
+
+void operator_charge_time(struct operator* operator, int64_t start_ns)
+{
+    metric_add(operator->metrics, METRIC_ELAPSED_COMPUTE, (uint64_t)(operator_now(operator) - start_ns));
+}
+
+kith_error *operator_hand_out(struct operator* operator, struct batch * batch)
+{
+    metric_add(operator->metrics, METRIC_OUTPUT_ROWS, batch_row_count(batch));
+    metric_add(operator->metrics, METRIC_OUTPUT_BATCHES, 1);
+    return coop_charge(1);
+}
+
+kith_error *operator_emit_slice(struct operator* operator, struct batch * result, size_t *position, struct batch **out)
+{
+    size_t rows = result == NULL ? 0 : batch_row_count(result);
+    if (*position >= rows)
+        return NULL;
+    size_t length = MIN(rows - *position, (size_t)settings_get(&operator->context->settings, SETTING_BATCH_SIZE));
+    _cleanup_(batch_unref) struct batch *slice = NULL;
+    TRY(batch_slice(result, *position, length, &slice));
+    TRY(operator_hand_out(operator, slice));
+    *position += length;
+    *out = TAKE(slice);
+    return NULL;
+}

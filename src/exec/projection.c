@@ -1,0 +1,93 @@
+/*
+ * ProjectionExec: columns computed from the columns of the input. A plain column is passed on by reference.
+ */
+#include "exec/operators.h"
+#include "expr/eval.h"
+
+struct projection_stream {
+    struct stream stream;
+    struct operator* operator;
+    struct stream *input;
+    size_t count;
+    struct evaluator **evaluators;
+    struct array **columns; /* of the batch being made */
+};
+
+static kith_error *project(struct projection_stream *projection, struct batch *batch, struct batch **out)
+{
+    _cleanup_(batch_unref) struct batch *all = NULL;
+    for (size_t i = 0; i < projection->count; i++)
+        TRY(evaluator_run(projection->evaluators[i], batch, &projection->columns[i]));
+    TRY(batch_new(projection->stream.schema, projection->columns, batch->rows, &all));
+    return batch_select(all, batch->selection, out);
+}
+
+static void drop_columns(struct projection_stream *projection)
+{
+    for (size_t i = 0; i < projection->count; i++) {
+        array_unref(projection->columns[i]);
+        projection->columns[i] = NULL;
+    }
+}
+
+static kith_error *projection_next(struct stream *stream, struct batch **out)
+{
+    struct projection_stream *projection = CONTAINER_OF(stream, struct projection_stream, stream);
+    _cleanup_(batch_unref) struct batch *batch = NULL;
+    TRY(stream_next(projection->input, &batch));
+    if (batch == NULL)
+        return NULL;
+    int64_t start = operator_now(projection->operator);
+    kith_error *error = project(projection, batch, out);
+    drop_columns(projection);
+    TRY(error);
+    operator_charge_time(projection->operator, start);
+    metric_add(projection->operator->metrics, METRIC_OUTPUT_ROWS, batch_row_count(*out));
+    metric_add(projection->operator->metrics, METRIC_OUTPUT_BATCHES, 1);
+    return NULL;
+}
+
+static void projection_free(struct stream *stream)
+{
+    struct projection_stream *projection = CONTAINER_OF(stream, struct projection_stream, stream);
+    stream_free(projection->input);
+    for (size_t i = 0; projection->evaluators != NULL && i < projection->count; i++)
+        evaluator_free(projection->evaluators[i]);
+    free(projection->evaluators);
+    free(projection->columns);
+    free(projection);
+}
+
+static const struct stream_ops projection_stream_ops = {.next = projection_next, .free = projection_free};
+
+static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+{
+    const struct physical_plan *plan = operator->plan;
+    struct projection_stream *projection;
+    TRY(NEW(&projection));
+    projection->stream = (struct stream){.ops = &projection_stream_ops, .schema = plan->schema};
+    projection->operator= operator;
+    projection->count = plan->schema->field_count;
+    _cleanup_(stream_free) struct stream *made = &projection->stream;
+    TRY(NEW_ARRAY(&projection->columns, projection->count));
+    TRY(NEW_ARRAY(&projection->evaluators, projection->count));
+    for (size_t i = 0; i < projection->count; i++)
+        TRY(evaluator_new(plan->projection.exprs[i], &projection->evaluators[i]));
+    TRY(operator_execute(operator->inputs[0], partition, &projection->input));
+    *out = TAKE(made);
+    return NULL;
+}
+
+static void free_projection(struct operator* operator)
+{
+    free(operator);
+}
+
+static const struct operator_ops ops = {.execute = execute, .free = free_projection};
+
+kith_error *projection_operator_new(struct operator** out)
+{
+    TRY(NEW(out));
+    (*out)->ops = &ops;
+    return NULL;
+}

@@ -1,0 +1,105 @@
+#include "exec/row_store.h"
+
+#include "base/vec.h"
+
+void row_store_init(struct row_store *store, struct schema *schema)
+{
+    *store = (struct row_store){.schema = schema};
+}
+
+static void drop_batches(struct row_store *store)
+{
+    for (size_t i = 0; i < store->batch_count; i++)
+        batch_unref(store->batches[i]);
+    store->batch_count = 0;
+    store->row_count = 0;
+    store->memory_bytes = 0;
+}
+
+void row_store_reset(struct row_store *store)
+{
+    drop_batches(store);
+    free(store->batches);
+    store->batches = NULL;
+    store->batch_capacity = 0;
+}
+
+kith_error *row_store_keep(struct row_store *store, struct batch *take_batch)
+{
+    _cleanup_(batch_unref) struct batch *batch = take_batch;
+    if (store->batch_count == store->batch_capacity)
+        TRY(vec_grow(&store->batches, &store->batch_capacity, store->batch_count + 1, sizeof *store->batches));
+    store->row_count += batch->rows;
+    store->memory_bytes += batch_memory_bytes(batch);
+    store->batches[store->batch_count++] = TAKE(batch);
+    return NULL;
+}
+
+kith_error *row_store_append(struct row_store *store, struct batch *batch, const uint32_t *rows, size_t count)
+{
+    _cleanup_(selection_unref) struct selection *selection = NULL;
+    _cleanup_(batch_unref) struct batch *selected = NULL;
+    struct batch *copied = NULL;
+    if (count == 0)
+        return NULL;
+    if (count == batch->rows) {
+        TRY(batch_compact(batch, &copied));
+        return row_store_keep(store, copied);
+    }
+    TRY(selection_new(count, &selection));
+    memcpy(selection->rows, rows, count * sizeof *rows);
+    selection->count = count;
+    TRY(batch_select(batch, selection, &selected));
+    TRY(batch_compact(selected, &copied));
+    return row_store_keep(store, copied);
+}
+
+static kith_error *all_rows(const struct row_store *store, struct batch **out)
+{
+    if (store->batch_count == 1) {
+        *out = batch_ref(store->batches[0]);
+        return NULL;
+    }
+    return batch_concatenate(store->schema, store->batches, store->batch_count, out);
+}
+
+kith_error *row_store_merge(struct row_store *store)
+{
+    struct batch *all = NULL;
+    if (store->row_count > UINT32_MAX)
+        return error_new(KITH_ERROR_LIMIT, "a sort in memory takes at most %u rows, not %zu", UINT32_MAX,
+                         store->row_count);
+    TRY(all_rows(store, &all));
+    drop_batches(store);
+    return row_store_keep(store, all);
+}
+
+kith_error *row_store_gather(const struct row_store *store, const uint64_t *rows, size_t count, struct batch **out)
+{
+    _cleanup_(batch_unref) struct batch *all = NULL;
+    _cleanup_free_ uint32_t *order = NULL;
+    size_t columns = store->schema->field_count;
+    TRY(all_rows(store, &all));
+    TRY(NEW_ARRAY(&order, count));
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)rows[i];
+
+    _cleanup_free_ struct array **arrays = NULL;
+    TRY(NEW_ARRAY(&arrays, columns));
+    kith_error *error = NULL;
+    for (size_t i = 0; i < columns && error == NULL; i++)
+        error = array_take(all->columns[i], order, count, &arrays[i]);
+    if (error == NULL)
+        error = batch_new(store->schema, arrays, count, out);
+    for (size_t i = 0; i < columns; i++)
+        array_unref(arrays[i]);
+    return error;
+}
+
+kith_error *row_store_compact(struct row_store *store, const uint64_t *rows, size_t count)
+{
+    struct batch *kept = NULL;
+    TRY(row_store_gather(store, rows, count, &kept));
+    drop_batches(store);
+    return row_store_keep(store, kept);
+}

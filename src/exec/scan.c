@@ -1,0 +1,160 @@
+/*
+ * The Parquet scan (DataFusion's DataSourceExec). Partitions of a task share a queue of row groups, so that a slow one
+ * holds up nobody; each reads one row group at a time.
+ */
+#include "exec/scan.h"
+#include "runtime/sync.h"
+
+enum preparation { NOT_PREPARED, PREPARING, PREPARED, FAILED };
+
+struct scan_operator {
+    struct operator operator;
+    struct scan_plan plan;
+    struct table *table;
+    struct dynamic_filter **filters; /* borrowed from the context */
+    struct morsel_queue queue;
+    _Atomic int64_t limit_left; /* rows still wanted by a limit above; relaxed: being late by a batch is harmless */
+
+    pthread_mutex_t mutex; /* guards what follows */
+    struct wait_list waiters;
+    enum preparation preparation;
+    kith_error *failure;
+};
+
+struct scan_stream {
+    struct stream stream;
+    struct scan_operator *scan;
+    struct row_group_scan *row_group;
+    bool in_row_group;
+};
+
+static kith_error *prepare(struct scan_operator *scan)
+{
+    const struct parquet_scan *plan = &scan->operator.plan->scan;
+    struct task_context *context = scan->operator.context;
+    if (plan->table != NULL)
+        scan->table = table_ref(plan->table);
+    else
+        TRY(table_open_files(plan->files, plan->file_count, plan->table_schema, &scan->table));
+    atomic_init(&scan->limit_left, plan->limit < 0 ? INT64_MAX : plan->limit);
+    TRY(NEW_ARRAY(&scan->filters, plan->dynamic_filter_count));
+    for (size_t i = 0; i < plan->dynamic_filter_count; i++)
+        scan->filters[i] = task_context_filter(context, plan->dynamic_filters[i].id);
+    TRY(scan_plan_init(&scan->plan, plan, scan->operator.plan->schema->field_count));
+    return morsel_queue_init(&scan->queue, plan, scan->table, scan->filters, &context->settings,
+                             scan->operator.metrics);
+}
+
+/* The first partition that comes prepares for all; the others wait for it. */
+static kith_error *prepare_once(struct scan_operator *scan)
+{
+    kith_error *error = NULL;
+    pthread_mutex_lock(&scan->mutex);
+    while (scan->preparation == PREPARING && error == NULL)
+        error = wait_list_wait(&scan->waiters, &scan->mutex, WAIT_FOREVER);
+    bool first = error == NULL && scan->preparation == NOT_PREPARED;
+    if (first)
+        scan->preparation = PREPARING;
+    else if (error == NULL && scan->preparation == FAILED)
+        error = error_copy(scan->failure);
+    pthread_mutex_unlock(&scan->mutex);
+    if (!first)
+        return error;
+
+    error = prepare(scan);
+    pthread_mutex_lock(&scan->mutex);
+    scan->preparation = error == NULL ? PREPARED : FAILED;
+    scan->failure = error_copy(error);
+    wait_list_wake_all(&scan->waiters);
+    pthread_mutex_unlock(&scan->mutex);
+    return error;
+}
+
+static bool wants_more(struct scan_operator *scan)
+{
+    return atomic_load_explicit(&scan->limit_left, memory_order_relaxed) > 0;
+}
+
+static kith_error *next_batch(struct scan_stream *stream, struct batch **out)
+{
+    struct scan_operator *scan = stream->scan;
+    while (wants_more(scan)) {
+        struct morsel morsel;
+        if (!stream->in_row_group) {
+            if (!morsel_queue_take(&scan->queue, &morsel))
+                return NULL;
+            TRY(row_group_scan_open(stream->row_group, &morsel));
+            stream->in_row_group = true;
+        }
+        TRY(row_group_scan_next(stream->row_group, out));
+        if (*out != NULL)
+            return NULL;
+        stream->in_row_group = false;
+    }
+    return NULL;
+}
+
+static kith_error *scan_next(struct stream *stream, struct batch **out)
+{
+    struct scan_stream *self = CONTAINER_OF(stream, struct scan_stream, stream);
+    struct scan_operator *scan = self->scan;
+    _cleanup_(batch_unref) struct batch *batch = NULL;
+    if (self->row_group == NULL) {
+        TRY(prepare_once(scan));
+        TRY(row_group_scan_new(&scan->plan, scan->table, scan->filters, &scan->operator, & self->row_group));
+    }
+    int64_t start = operator_now(&scan->operator);
+    TRY(next_batch(self, &batch));
+    operator_charge_time(&scan->operator, start);
+    if (batch == NULL)
+        return NULL;
+    if (scan->operator.plan->scan.limit >= 0)
+        atomic_fetch_sub_explicit(&scan->limit_left, (int64_t)batch_row_count(batch), memory_order_relaxed);
+    TRY(operator_hand_out(&scan->operator, batch));
+    *out = TAKE(batch);
+    return NULL;
+}
+
+static void scan_free(struct stream *stream)
+{
+    struct scan_stream *self = CONTAINER_OF(stream, struct scan_stream, stream);
+    row_group_scan_free(self->row_group);
+    free(self);
+}
+
+static const struct stream_ops scan_stream_ops = {.next = scan_next, .free = scan_free};
+
+static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+{
+    struct scan_operator *scan = CONTAINER_OF(operator, struct scan_operator, operator);
+    struct scan_stream *stream;
+    TRY(NEW(&stream));
+    stream->stream = (struct stream){.ops = &scan_stream_ops, .schema = operator->plan->schema };
+    stream->scan = scan;
+    *out = &stream->stream;
+    return NULL;
+}
+
+static void free_scan(struct operator* operator)
+{
+    struct scan_operator *scan = CONTAINER_OF(operator, struct scan_operator, operator);
+    morsel_queue_reset(&scan->queue);
+    scan_plan_reset(&scan->plan);
+    free(scan->filters);
+    table_unref(scan->table);
+    error_free(scan->failure);
+    pthread_mutex_destroy(&scan->mutex);
+    free(scan);
+}
+
+static const struct operator_ops ops = {.execute = execute, .free = free_scan};
+
+kith_error *parquet_scan_operator_new(struct operator** out)
+{
+    struct scan_operator *scan;
+    TRY(NEW(&scan));
+    scan->operator.ops = & ops;
+    pthread_mutex_init(&scan->mutex, NULL);
+    *out = &scan->operator;
+    return NULL;
+}

@@ -1,0 +1,89 @@
+/*
+ * The Parquet scan's parts, private to this folder:
+ *   scan.c            the operator, and the stream that one partition pulls
+ *   scan_plan.c       which columns are read when: keys, then filter columns, then the rest
+ *   scan_morsels.c    the task's queue of row groups, in the order that tightens a bound fastest
+ *   scan_row_group.c  one row group: pages ruled out, columns read for surviving rows only
+ */
+#ifndef KITH_EXEC_SCAN_H
+#define KITH_EXEC_SCAN_H
+
+#include "exec/operators.h"
+#include "expr/eval.h"
+#include "expr/pruning.h"
+#include "parquet/column_reader.h"
+
+#include <pthread.h>
+
+/* Columns in the order they are read. A stage's columns are read for the rows that the stages before left; then its
+ * filter narrows them. Expressions are over the columns read so far, by their position in that order. */
+enum scan_stage { STAGE_KEYS, STAGE_PREDICATE, STAGE_REST, STAGE_COUNT };
+
+struct scan_plan {
+    struct arena arena;
+    const struct parquet_scan *scan;
+    size_t column_count;
+    size_t *columns;                           /* table columns, in reading order */
+    bool *in_output;                           /* of each: is it in the output? */
+    size_t stage_end[STAGE_COUNT];             /* columns read once the stage is done */
+    struct schema *stage_schemas[STAGE_COUNT]; /* of those columns */
+    const struct expr *predicate;              /* NULL = none */
+    struct scan_dynamic_filter *filters;       /* the scan's, over the reading order */
+    size_t *output;                            /* of each output column: its place in the reading order */
+};
+
+/* `output_count` is the number of scan->columns. */
+kith_error *scan_plan_init(struct scan_plan *plan, const struct parquet_scan *scan, size_t output_count) _must_check_;
+void scan_plan_reset(struct scan_plan *plan);
+
+/* A row group to be read. */
+struct morsel {
+    uint32_t file;
+    uint32_t row_group;
+    bool predicate_proven; /* statistics show that every row satisfies the predicate */
+    bool has_best;
+    struct scalar best; /* the best value of the first sort key that it can have */
+};
+
+/* How far a file has got; guarded by the queue's mutex. */
+struct morsel_file {
+    uint32_t left; /* row groups not taken yet */
+    bool read;     /* some row group was handed out */
+};
+
+struct morsel_queue {
+    const struct parquet_scan *scan;
+    struct table *table;
+    struct metric_set *metrics;
+    struct dynamic_filter **filters; /* scan->dynamic_filter_count of them, borrowed */
+    struct morsel *morsels;
+    size_t count;
+    pthread_mutex_t mutex; /* guards what follows */
+    size_t next;
+    struct morsel_file *files;
+};
+
+/* Lists the row groups that are left after planning-time pruning, best first. */
+kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_scan *scan, struct table *table,
+                              struct dynamic_filter **filters, const struct settings *settings,
+                              struct metric_set *metrics) _must_check_;
+void morsel_queue_reset(struct morsel_queue *queue);
+/* The next row group that no bound excludes now; false when there is none. */
+bool morsel_queue_take(struct morsel_queue *queue, struct morsel *out);
+
+/* Whose bound excludes the container, if any: the local one is asked first, so that "remote" means remote alone. */
+enum exclusion { EXCLUDED_NOT, EXCLUDED_BY_LOCAL, EXCLUDED_BY_REMOTE };
+enum exclusion bounds_exclude(struct dynamic_filter *const *filters, size_t count,
+                              const struct statistics_source *statistics);
+
+/* Reads one row group batch by batch. Reused by a stream for one after another. */
+struct row_group_scan;
+kith_error *row_group_scan_new(const struct scan_plan *plan, struct table *table, struct dynamic_filter **filters,
+                               struct operator* operator, struct row_group_scan ** out) _must_check_;
+void row_group_scan_free(struct row_group_scan *scan);
+DEFINE_CLEANUP(row_group_scan_free, struct row_group_scan)
+kith_error *row_group_scan_open(struct row_group_scan *scan, const struct morsel *morsel) _must_check_;
+/* The next batch that has rows; *out = NULL at the row group's end. */
+kith_error *row_group_scan_next(struct row_group_scan *scan, struct batch **out) _must_check_;
+
+#endif

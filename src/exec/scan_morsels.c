@@ -1,0 +1,167 @@
+#include "exec/scan.h"
+
+struct row_group_statistics {
+    struct statistics_source source;
+    const struct table *table;
+    size_t file;
+    size_t row_group;
+};
+
+static void get_row_group(const struct statistics_source *source, size_t column, struct column_statistics *out)
+{
+    const struct row_group_statistics *self = CONTAINER_OF(source, const struct row_group_statistics, source);
+    table_row_group_statistics(self->table, self->file, self->row_group, column, out);
+}
+
+enum exclusion bounds_exclude(struct dynamic_filter *const *filters, size_t count,
+                              const struct statistics_source *statistics)
+{
+    enum exclusion result = EXCLUDED_NOT;
+    for (size_t i = 0; i < count && result == EXCLUDED_NOT; i++) {
+        const struct sort_expr *exprs;
+        dynamic_filter_exprs(filters[i], &exprs);
+        for (int origin = BOUND_LOCAL; origin < BOUND_ORIGINS && result == EXCLUDED_NOT; origin++) {
+            _cleanup_(bound_unref) struct bound *bound = dynamic_filter_slot(filters[i], (enum bound_origin)origin);
+            if (bound != NULL && bound_excludes(bound, exprs, statistics))
+                result = origin == BOUND_LOCAL ? EXCLUDED_BY_LOCAL : EXCLUDED_BY_REMOTE;
+        }
+    }
+    return result;
+}
+
+/* A byte range owns the row groups whose first page begins in it. */
+static bool owns_row_group(const struct scan_file *file, const struct parquet_row_group *row_group)
+{
+    if (!file->has_range)
+        return true;
+    int64_t start = (int64_t)row_group->chunks[0].pages.offset;
+    return start >= file->range_start && start < file->range_end;
+}
+
+/* The best value that the first key can have in the row group, so that better row groups can be read first. */
+static void find_best(const struct morsel_queue *queue, struct morsel *morsel)
+{
+    const struct sort_expr *key = &queue->scan->dynamic_filters[0].exprs[0];
+    struct column_statistics statistics;
+    if (key->expr->kind != EXPR_COLUMN)
+        return;
+    table_row_group_statistics(queue->table, morsel->file, morsel->row_group, key->expr->column.index, &statistics);
+    morsel->has_best = statistics_best_value(&statistics, &key->expr->type, key->order, &morsel->best);
+}
+
+struct morsel_order {
+    struct sort_order order;
+};
+
+/* Unknown ones last: they may hold anything, but a bound that exists by then costs them little. */
+static int compare_morsels(const void *a, const void *b, void *context)
+{
+    const struct morsel *x = a, *y = b;
+    const struct morsel_order *by = context;
+    if (x->has_best != y->has_best)
+        return x->has_best ? -1 : 1;
+    int order = x->has_best ? sort_order_compare(&x->best, &y->best, by->order) : 0;
+    if (order == 0)
+        order = x->file < y->file ? -1 : x->file > y->file;
+    if (order == 0)
+        order = x->row_group < y->row_group ? -1 : x->row_group > y->row_group;
+    return order;
+}
+
+static kith_error *list_file(struct morsel_queue *queue, size_t file, bool prune)
+{
+    const struct parquet_scan *scan = queue->scan;
+    const struct parquet_metadata *metadata = queue->table->files[file].file->metadata;
+    size_t owned = 0, before = queue->count;
+    for (size_t i = 0; i < metadata->row_group_count; i++) {
+        struct row_group_statistics statistics = {{get_row_group}, queue->table, file, i};
+        struct morsel morsel = {.file = (uint32_t)file, .row_group = (uint32_t)i};
+        if (metadata->row_groups[i].row_count == 0 || !owns_row_group(&scan->files[file], &metadata->row_groups[i]))
+            continue;
+        owned++;
+        if (prune && scan->predicate != NULL) {
+            enum prune_verdict verdict = expr_prune(scan->predicate, &statistics.source);
+            morsel.predicate_proven = verdict == PRUNE_ALL_MATCH;
+            if (verdict == PRUNE_NONE_MATCH)
+                continue;
+        }
+        if (scan->dynamic_filter_count > 0)
+            find_best(queue, &morsel);
+        queue->morsels[queue->count++] = morsel;
+        queue->files[file].left++;
+    }
+    metric_add(queue->metrics, METRIC_FILES_TOTAL, 1);
+    metric_add(queue->metrics, METRIC_ROW_GROUPS_TOTAL, owned);
+    metric_add(queue->metrics, METRIC_ROW_GROUPS_PRUNED_STATISTICS, owned - (queue->count - before));
+    metric_add(queue->metrics, METRIC_FILES_PRUNED_STATISTICS, owned > 0 && queue->count == before);
+    return coop_charge(1);
+}
+
+kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_scan *scan, struct table *table,
+                              struct dynamic_filter **filters, const struct settings *settings,
+                              struct metric_set *metrics)
+{
+    size_t row_groups = 0;
+    *queue = (struct morsel_queue){.scan = scan, .table = table, .metrics = metrics, .filters = filters};
+    pthread_mutex_init(&queue->mutex, NULL);
+    for (size_t i = 0; i < table->file_count; i++)
+        row_groups += table->files[i].file->metadata->row_group_count;
+    TRY(NEW_ARRAY(&queue->morsels, row_groups));
+    TRY(NEW_ARRAY(&queue->files, table->file_count));
+    for (size_t i = 0; i < table->file_count; i++)
+        TRY(list_file(queue, i, settings_get(settings, SETTING_PARQUET_PRUNING) != 0));
+    if (scan->dynamic_filter_count > 0 && settings_get(settings, SETTING_PARQUET_REORDER_ROW_GROUPS) &&
+        queue->count > 1) {
+        struct morsel_order by = {scan->dynamic_filters[0].exprs[0].order};
+        qsort_r(queue->morsels, queue->count, sizeof *queue->morsels, compare_morsels, &by);
+    }
+    return NULL;
+}
+
+void morsel_queue_reset(struct morsel_queue *queue)
+{
+    if (queue->table == NULL)
+        return;
+    free(queue->morsels);
+    free(queue->files);
+    pthread_mutex_destroy(&queue->mutex);
+    *queue = (struct morsel_queue){0};
+}
+
+static bool take_next(struct morsel_queue *queue, struct morsel *out)
+{
+    pthread_mutex_lock(&queue->mutex);
+    bool found = queue->next < queue->count;
+    if (found)
+        *out = queue->morsels[queue->next++];
+    pthread_mutex_unlock(&queue->mutex);
+    return found;
+}
+
+/* Notes what became of a row group. True when its file is through without any row group having been read. */
+static bool note_outcome(struct morsel_queue *queue, const struct morsel *morsel, bool read)
+{
+    pthread_mutex_lock(&queue->mutex);
+    struct morsel_file *file = &queue->files[morsel->file];
+    file->left--;
+    file->read = file->read || read;
+    bool passed_over = file->left == 0 && !file->read;
+    pthread_mutex_unlock(&queue->mutex);
+    return passed_over;
+}
+
+bool morsel_queue_take(struct morsel_queue *queue, struct morsel *out)
+{
+    while (take_next(queue, out)) {
+        struct row_group_statistics statistics = {{get_row_group}, queue->table, out->file, out->row_group};
+        enum exclusion exclusion =
+            bounds_exclude(queue->filters, queue->scan->dynamic_filter_count, &statistics.source);
+        bool file_passed_over = note_outcome(queue, out, exclusion == EXCLUDED_NOT);
+        if (exclusion == EXCLUDED_NOT)
+            return true;
+        bool local = exclusion == EXCLUDED_BY_LOCAL;
+        metric_add(queue->metrics, local ? METRIC_ROW_GROUPS_PRUNED_LOCAL : METRIC_ROW_GROUPS_PRUNED_REMOTE, 1);
+        metric_add(queue->metrics, local ? METRIC_FILES_PRUNED_LOCAL : METRIC_FILES_PRUNED_REMOTE, file_passed_over);
+    }
+    return false;
+}

@@ -1,0 +1,206 @@
+/*
+ * SortExec with a fetch: the best K rows of a partition, in order. All partitions of a task share one dynamic filter;
+ * each publishes its K-th key there, and skips rows that are no better than the strongest one known.
+ */
+#include "base/limits.h"
+#include "exec/operators.h"
+#include "exec/row_store.h"
+#include "exec/sort_keys_eval.h"
+#include "exec/topk_heap.h"
+#include "runtime/fiber.h"
+
+struct topk_stream {
+    struct stream stream;
+    struct operator* operator;
+    struct stream *input;
+    struct sort_evaluators evaluators;
+    struct sort_keys keys;
+    struct sort_keys filter_keys;
+    struct topk_heap heap;
+    struct row_store rows;
+    uint32_t *entered; /* rows of the batch at hand that went into the heap */
+    size_t entered_capacity;
+    struct dynamic_filter *filter; /* borrowed from the context; NULL = none */
+    struct bound *bound;           /* strongest known to this stream; NULL = none */
+    uint64_t generation;           /* of the filter when `bound` was taken from it */
+    struct reservation reservation;
+    struct batch *result; /* once the input has ended */
+    size_t emitted;
+    bool finished;
+};
+
+/* The strongest bound of all partitions and siblings, looked at again for each batch. */
+static void refresh_bound(struct topk_stream *topk)
+{
+    if (topk->filter == NULL || dynamic_filter_generation(topk->filter) == topk->generation)
+        return;
+    enum bound_origin origin;
+    topk->generation = dynamic_filter_generation(topk->filter);
+    bound_unref(topk->bound);
+    topk->bound = dynamic_filter_bound(topk->filter, &origin);
+}
+
+/* Builds the bound from the worst row held and tells the others. */
+static kith_error *publish_bound(struct topk_stream *topk)
+{
+    const struct topk_entry *worst = topk_heap_worst(&topk->heap);
+    struct str key = {(const char *)worst->key, worst->key_length};
+    if (topk->bound != NULL &&
+        str_compare(key, (struct str){(const char *)topk->bound->key, topk->bound->key_length}) >= 0)
+        return NULL;
+
+    _cleanup_(bound_unref) struct bound *bound = NULL;
+    struct row_store *rows = &topk->rows;
+    size_t row = (size_t)worst->row, i = 0;
+    while (row >= rows->batches[i]->rows)
+        row -= rows->batches[i++]->rows;
+    TRY(sort_evaluators_bound(&topk->evaluators, rows->batches[i], row, &bound));
+    bool stronger = true;
+    if (topk->filter != NULL)
+        dynamic_filter_offer(topk->filter, BOUND_LOCAL, bound, &stronger);
+    if (stronger) {
+        bound_unref(topk->bound);
+        topk->bound = TAKE(bound);
+    }
+    return NULL;
+}
+
+static kith_error *offer_rows(struct topk_stream *topk, struct batch *batch, size_t *entered)
+{
+    size_t rows = batch_row_count(batch);
+    if (rows > topk->entered_capacity) {
+        TRY(alloc_resize(&topk->entered, rows, sizeof *topk->entered));
+        topk->entered_capacity = rows;
+    }
+    *entered = 0;
+    for (size_t i = 0; i < rows; i++) {
+        bool enters;
+        uint64_t number = topk->rows.row_count + *entered;
+        TRY(topk_heap_offer(&topk->heap, sort_keys_get(&topk->keys, i), number, &enters));
+        if (enters)
+            topk->entered[(*entered)++] = batch->selection == NULL ? (uint32_t)i : batch->selection->rows[i];
+    }
+    return NULL;
+}
+
+/* Rows that were pushed out of the heap stay in the store until they outnumber those in it. */
+static kith_error *compact_rows(struct topk_stream *topk)
+{
+    enum { ROWS_NOT_WORTH_IT = 4096 };
+    if (topk->rows.row_count <= 2 * topk->heap.count + ROWS_NOT_WORTH_IT)
+        return NULL;
+    _cleanup_free_ uint64_t *rows = NULL;
+    TRY(NEW_ARRAY(&rows, topk->heap.count));
+    for (size_t i = 0; i < topk->heap.count; i++)
+        rows[i] = topk->heap.entries[i].row;
+    TRY(row_store_compact(&topk->rows, rows, topk->heap.count));
+    for (size_t i = 0; i < topk->heap.count; i++)
+        topk->heap.entries[i].row = i;
+    return NULL;
+}
+
+static kith_error *account(struct topk_stream *topk)
+{
+    return reservation_resize(&topk->reservation, topk_heap_memory_bytes(&topk->heap) + topk->rows.memory_bytes);
+}
+
+static kith_error *insert_batch(struct topk_stream *topk, struct batch *batch)
+{
+    _cleanup_(batch_unref) struct batch *candidates = NULL;
+    size_t entered;
+    refresh_bound(topk);
+    if (topk->bound == NULL)
+        candidates = batch_ref(batch);
+    else
+        TRY(sort_evaluators_filter(&topk->evaluators, topk->bound, batch, &topk->filter_keys, &candidates));
+    if (batch_row_count(candidates) == 0)
+        return NULL;
+    TRY(sort_evaluators_encode(&topk->evaluators, candidates, &topk->keys));
+    TRY(offer_rows(topk, candidates, &entered));
+    if (entered == 0)
+        return NULL;
+    metric_add(topk->operator->metrics, METRIC_ROW_REPLACEMENTS, entered);
+    TRY(row_store_append(&topk->rows, candidates, topk->entered, entered));
+    if (topk_heap_is_full(&topk->heap))
+        TRY(publish_bound(topk));
+    TRY(compact_rows(topk));
+    return account(topk);
+}
+
+static kith_error *consume_input(struct topk_stream *topk)
+{
+    for (;;) {
+        _cleanup_(batch_unref) struct batch *batch = NULL;
+        TRY(stream_next(topk->input, &batch));
+        if (batch == NULL)
+            return NULL;
+        int64_t start = operator_now(topk->operator);
+        TRY(insert_batch(topk, batch));
+        operator_charge_time(topk->operator, start);
+    }
+}
+
+static kith_error *build_result(struct topk_stream *topk)
+{
+    _cleanup_free_ uint64_t *rows = NULL;
+    TRY(NEW_ARRAY(&rows, topk->heap.count));
+    topk_heap_sort(&topk->heap);
+    for (size_t i = 0; i < topk->heap.count; i++)
+        rows[i] = topk->heap.entries[i].row;
+    TRY(row_store_gather(&topk->rows, rows, topk->heap.count, &topk->result));
+    row_store_reset(&topk->rows);
+    return NULL;
+}
+
+static kith_error *topk_next(struct stream *stream, struct batch **out)
+{
+    struct topk_stream *topk = CONTAINER_OF(stream, struct topk_stream, stream);
+    if (!topk->finished) {
+        if (topk->heap.limit > 0)
+            TRY(consume_input(topk));
+        TRY(build_result(topk));
+        topk->finished = true;
+    }
+    return operator_emit_slice(topk->operator, topk->result, &topk->emitted, out);
+}
+
+static void topk_free(struct stream *stream)
+{
+    struct topk_stream *topk = CONTAINER_OF(stream, struct topk_stream, stream);
+    stream_free(topk->input);
+    sort_evaluators_reset(&topk->evaluators);
+    sort_keys_reset(&topk->keys);
+    sort_keys_reset(&topk->filter_keys);
+    topk_heap_reset(&topk->heap);
+    row_store_reset(&topk->rows);
+    free(topk->entered);
+    bound_unref(topk->bound);
+    batch_unref(topk->result);
+    reservation_release(&topk->reservation);
+    free(topk);
+}
+
+static const struct stream_ops topk_stream_ops = {.next = topk_next, .free = topk_free};
+
+kith_error *topk_stream_new(struct operator* operator, struct stream * take_input, struct stream **out)
+{
+    _cleanup_(stream_free) struct stream *input = take_input;
+    const struct physical_plan *plan = operator->plan;
+    struct topk_stream *topk;
+    if (plan->sort.fetch > LIMIT_TOPK_ROWS)
+        return error_new(KITH_ERROR_LIMIT,
+                         "ORDER BY … LIMIT keeps at most %d rows in memory (limit TOPK_ROWS), not %lld",
+                         LIMIT_TOPK_ROWS, (long long)plan->sort.fetch);
+    TRY(NEW(&topk));
+    topk->stream = (struct stream){.ops = &topk_stream_ops, .schema = plan->schema};
+    topk->operator= operator;
+    topk->input = TAKE(input);
+    topk->reservation = reservation_make(operator->context->pool, "Top-K");
+    topk->filter = task_context_filter(operator->context, plan->sort.filter_id);
+    topk_heap_init(&topk->heap, (size_t)plan->sort.fetch);
+    row_store_init(&topk->rows, plan->schema);
+    _cleanup_(stream_free) struct stream *made = &topk->stream;
+    TRY(sort_evaluators_init(&topk->evaluators, plan->sort.exprs, plan->sort.count));
+    *out = TAKE(made);
+    return NULL;
+}

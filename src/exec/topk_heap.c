@@ -1,0 +1,148 @@
+#include "exec/topk_heap.h"
+
+#include "base/alloc.h"
+
+#include <endian.h>
+
+void topk_heap_init(struct topk_heap *heap, size_t limit)
+{
+    *heap = (struct topk_heap){.limit = limit};
+}
+
+void topk_heap_reset(struct topk_heap *heap)
+{
+    for (size_t i = 0; i < heap->allocated; i++)
+        free(heap->entries[i].key);
+    free(heap->entries);
+    *heap = (struct topk_heap){.limit = heap->limit};
+}
+
+static uint64_t prefix_of(struct str key)
+{
+    uint64_t prefix = 0;
+    memcpy(&prefix, key.data, MIN(key.length, sizeof prefix));
+    return be64toh(prefix);
+}
+
+static struct str key_of(const struct topk_entry *entry)
+{
+    return (struct str){(const char *)entry->key, entry->key_length};
+}
+
+/* Order by key; equal prefixes of keys say nothing yet. */
+static int compare_entries(const struct topk_entry *a, const struct topk_entry *b)
+{
+    if (a->prefix != b->prefix)
+        return a->prefix < b->prefix ? -1 : 1;
+    return str_compare(key_of(a), key_of(b));
+}
+
+bool topk_heap_accepts(const struct topk_heap *heap, struct str key)
+{
+    if (heap->count < heap->limit)
+        return true;
+    if (heap->limit == 0)
+        return false;
+    const struct topk_entry *worst = topk_heap_worst(heap);
+    uint64_t prefix = prefix_of(key);
+    if (prefix != worst->prefix)
+        return prefix < worst->prefix;
+    return str_compare(key, key_of(worst)) < 0;
+}
+
+/* Room for one more entry at the end; its key memory may be left from before. */
+static kith_error *add_entry(struct topk_heap *heap)
+{
+    if (heap->count < heap->allocated)
+        return NULL;
+    /* `allocated` counts entries in use or reusable; the array grows by doubling up to K. */
+    if ((heap->allocated & (heap->allocated - 1)) == 0) {
+        size_t capacity = MIN(heap->allocated == 0 ? (size_t)1 : heap->allocated * 2, heap->limit);
+        TRY(alloc_resize(&heap->entries, capacity, sizeof *heap->entries));
+    }
+    heap->entries[heap->allocated++] = (struct topk_entry){0};
+    return NULL;
+}
+
+static kith_error *set_entry(struct topk_heap *heap, struct topk_entry *entry, struct str key, uint64_t row)
+{
+    if (key.length > UINT32_MAX / 2)
+        return error_new(KITH_ERROR_LIMIT, "a sort key of %zu bytes is too long", key.length);
+    if (key.length > entry->key_capacity) {
+        uint32_t capacity = (uint32_t)(key.length + key.length / 2);
+        TRY(alloc_resize(&entry->key, capacity, 1));
+        heap->key_bytes += capacity - entry->key_capacity;
+        entry->key_capacity = capacity;
+    }
+    memcpy(entry->key, key.data, key.length);
+    entry->key_length = (uint32_t)key.length;
+    entry->prefix = prefix_of(key);
+    entry->row = row;
+    return NULL;
+}
+
+static void swap_entries(struct topk_entry *a, struct topk_entry *b)
+{
+    struct topk_entry other = *a;
+    *a = *b;
+    *b = other;
+}
+
+static void sift_up(struct topk_heap *heap, size_t i)
+{
+    while (i > 0) {
+        size_t parent = (i - 1) / 2;
+        if (compare_entries(&heap->entries[parent], &heap->entries[i]) >= 0)
+            return;
+        swap_entries(&heap->entries[parent], &heap->entries[i]);
+        i = parent;
+    }
+}
+
+static void sift_down(struct topk_heap *heap, size_t i)
+{
+    for (;;) {
+        size_t largest = i;
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < heap->count; child++)
+            if (compare_entries(&heap->entries[child], &heap->entries[largest]) > 0)
+                largest = child;
+        if (largest == i)
+            return;
+        swap_entries(&heap->entries[i], &heap->entries[largest]);
+        i = largest;
+    }
+}
+
+kith_error *topk_heap_offer(struct topk_heap *heap, struct str key, uint64_t row, bool *entered)
+{
+    *entered = topk_heap_accepts(heap, key);
+    if (!*entered)
+        return NULL;
+    if (heap->count == heap->limit) {
+        TRY(set_entry(heap, &heap->entries[0], key, row));
+        sift_down(heap, 0);
+        return NULL;
+    }
+    TRY(add_entry(heap));
+    TRY(set_entry(heap, &heap->entries[heap->count], key, row));
+    sift_up(heap, heap->count++);
+    return NULL;
+}
+
+static int compare_for_output(const void *a, const void *b)
+{
+    const struct topk_entry *x = a, *y = b;
+    int order = compare_entries(x, y);
+    return order != 0 ? order : x->row < y->row ? -1 : x->row > y->row;
+}
+
+void topk_heap_sort(struct topk_heap *heap)
+{
+    if (heap->count > 1)
+        qsort(heap->entries, heap->count, sizeof *heap->entries, compare_for_output);
+}
+
+size_t topk_heap_memory_bytes(const struct topk_heap *heap)
+{
+    return heap->allocated * sizeof *heap->entries + heap->key_bytes;
+}
