@@ -1,0 +1,96 @@
+/*
+ * What coordinator and worker say to each other (proto/kith_worker.proto), as plain structs. Field numbers of what
+ * datafusion-distributed's worker.proto has too are its own; Kith's additions begin at 100 and are presence-tracked, so
+ * that a peer without them is told apart from one that says 0.
+ *
+ * Encoding appends to a strbuf. Decoding checks size and nesting first; strings and arrays of a decoded message live in
+ * the given arena.
+ */
+#ifndef KITH_WIRE_WORKER_MESSAGES_H
+#define KITH_WIRE_WORKER_MESSAGES_H
+
+#include "base/arena.h"
+#include "base/settings.h"
+#include "base/strbuf.h"
+#include "expr/dynamic_filter.h"
+#include "plan/metrics.h"
+
+#define WORKER_PATH_COORDINATOR_CHANNEL "/kith.v1.WorkerService/CoordinatorChannel"
+#define WORKER_PATH_EXECUTE_TASK        "/kith.v1.WorkerService/ExecuteTask"
+#define WORKER_PATH_GET_WORKER_INFO     "/kith.v1.WorkerService/GetWorkerInfo"
+
+/* Bumped when a message changes its meaning; both sides must have the same. */
+enum { WORKER_PROTOCOL_VERSION = 1 };
+
+/* What a worker can do beyond running plans; a peer that lacks one is never asked for it. */
+enum worker_capability { CAPABILITY_TOPK_BOUNDS = 1 };
+
+struct worker_info {
+    const char *version; /* of the program */
+    uint32_t protocol_version;
+    uint64_t capabilities; /* bits of enum worker_capability */
+};
+kith_error *worker_info_encode(const struct worker_info *info, struct strbuf *out) _must_check_;
+kith_error *worker_info_decode(struct str bytes, struct arena *arena, struct worker_info *out) _must_check_;
+
+struct task_key {
+    uint8_t query_id[16];
+    uint64_t stage;
+    uint64_t task;
+};
+static inline bool task_key_equal(const struct task_key *a, const struct task_key *b)
+{
+    return memcmp(a->query_id, b->query_id, sizeof a->query_id) == 0 && a->stage == b->stage && a->task == b->task;
+}
+
+/* The bound of one dynamic filter, as found by a task or as sent to one. */
+struct bound_message {
+    uint64_t filter_id;
+    size_t value_count;
+    struct scalar *values; /* DataFusion's ScalarValue on the wire, typed NULLs included */
+};
+
+struct set_plan {
+    struct task_key key;
+    uint64_t task_count;
+    struct str plan;          /* plan_codec.h */
+    struct settings settings; /* sent by name; a name that the worker does not know is ignored */
+    int64_t query_start_unix_ns;
+    bool share_bounds; /* this task takes part in sharing */
+};
+
+enum coordinator_message_kind { COORDINATOR_SET_PLAN, COORDINATOR_APPLY_BOUND };
+struct coordinator_message {
+    enum coordinator_message_kind kind;
+    struct set_plan set_plan;
+    struct bound_message bound;
+};
+kith_error *coordinator_message_encode(const struct coordinator_message *message, struct strbuf *out) _must_check_;
+kith_error *coordinator_message_decode(struct str bytes, struct arena *arena,
+                                       struct coordinator_message *out) _must_check_;
+
+/* Metrics of a task's nodes in pre-order; sent now and then while it runs and once at its end. Times are wall-clock. */
+struct task_metrics {
+    size_t node_count;
+    uint64_t (*nodes)[METRIC_COUNT];
+    int64_t plan_received_unix_ns, started_unix_ns, finished_unix_ns; /* 0 = not yet */
+    bool final;
+};
+
+enum worker_message_kind { WORKER_METRICS, WORKER_PRODUCED_BOUND };
+struct worker_message {
+    enum worker_message_kind kind;
+    struct task_metrics metrics;
+    struct bound_message bound;
+};
+kith_error *worker_message_encode(const struct worker_message *message, struct strbuf *out) _must_check_;
+kith_error *worker_message_decode(struct str bytes, struct arena *arena, struct worker_message *out) _must_check_;
+
+struct execute_task {
+    struct task_key key;
+    uint64_t partition_start, partition_end; /* end exclusive */
+};
+kith_error *execute_task_encode(const struct execute_task *request, struct strbuf *out) _must_check_;
+kith_error *execute_task_decode(struct str bytes, struct execute_task *out) _must_check_;
+
+#endif
