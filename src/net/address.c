@@ -32,7 +32,7 @@ static kith_error *parse_unix(const char *text, const char *path, struct address
 static kith_error *parse_port(const char *text, const char *digits, struct address *out)
 {
     size_t length = strspn(digits, "0123456789");
-    if (length == 0 || length > 5 || digits[length] != '\0' || atoi(digits) > 65535)
+    if (length == 0 || length > 5 || digits[length] != '\0' || strtoul(digits, NULL, 10) > 65535)
         return bad_address(text, "the port must be a number from 0 to 65535");
     memcpy(out->port, digits, length + 1);
     return NULL;

@@ -2,8 +2,8 @@
  * A server of the echo service and a channel to it, joined by pipes in memory or by TCP. Tests of calls run over
  * both; what they leave behind (fibers, descriptors) is counted.
  */
-#ifndef KITH_TESTS_NET_FIXTURE_H
-#define KITH_TESTS_NET_FIXTURE_H
+#ifndef KITH_TESTS_NET_NET_FIXTURE_H
+#define KITH_TESTS_NET_NET_FIXTURE_H
 
 #include "net/echo_service.h"
 #include "runtime/fibers.h"
