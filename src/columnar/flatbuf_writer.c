@@ -12,7 +12,7 @@ static kith_error *grow(struct flatbuf_writer *writer, size_t extra)
     size_t capacity = MAX(needed, MAX(2 * writer->capacity, (size_t)1024));
     uint8_t *bytes;
     TRY(alloc_zeroed(capacity, 1, &bytes));
-    if (writer->length > 0)
+    if (writer->bytes != NULL)
         memcpy(bytes + capacity - writer->length, writer->bytes + writer->capacity - writer->length, writer->length);
     free(writer->bytes);
     writer->bytes = bytes;

@@ -1,11 +1,15 @@
 /*
- * Arrow IPC encapsulated messages (format version V5): schema, record batch and dictionary batch as metadata
- * (a flatbuffer) plus body. Used for Flight data between processes and for streams of files. Bodies may be
- * compressed per buffer with LZ4 frames or zstd. Every byte read is treated as hostile: the flatbuffer is walked with
- * bounds checks, buffers are checked against the body, decompressed sizes against a limit.
+ * Arrow IPC encapsulated messages (written as format version V5, read from V4 on): schema, record batch and dictionary
+ * batch as metadata (a flatbuffer) plus body. Used for Flight data between processes and for streams of files. Bodies
+ * may be compressed per buffer with LZ4 frames or zstd. Every byte read is treated as hostile: the flatbuffer is walked
+ * with bounds checks, buffers are checked against the body, decompressed sizes against a limit, and arrays by
+ * array_validate.
  *
  * Dictionary-encoded columns are sent as dictionary batches: all dictionaries of a batch precede it, and one is sent
- * again only when the column's dictionary is another object than last time.
+ * again only when the column's dictionary is another object than last time. Deltas are read, not written.
+ *
+ * Refused as NOT_IMPLEMENTED: big-endian streams, types that type.h does not have, and batches with columns of nested
+ * types (their schemas are read and written). Metadata of schemas and fields is kept, but for values with a NUL byte.
  */
 #ifndef KITH_COLUMNAR_IPC_H
 #define KITH_COLUMNAR_IPC_H
@@ -42,7 +46,9 @@ DEFINE_CLEANUP(ipc_decoder_free, struct ipc_decoder)
 /* The schema once its message was decoded, else NULL; borrowed. */
 struct schema *ipc_decoder_schema(const struct ipc_decoder *decoder);
 /* *out is the batch of a record batch message, NULL for schema and dictionary messages. References to the body are kept
- * by the batch (zero-copy when not compressed). */
+ * by the batch (zero-copy when not compressed); buffers in the body have other bytes behind them, or none, where those
+ * of buffer_new have room. CORRUPT for bytes that are not what they should be, and then the decoder may not be used
+ * again. */
 kith_error *ipc_decode(struct ipc_decoder *decoder, struct buffer *metadata, struct buffer *body,
                        struct batch **out) _must_check_;
 

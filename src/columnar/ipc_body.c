@@ -259,14 +259,17 @@ static void pad(struct buffer *buffer, size_t *length, size_t alignment)
 static kith_error *write_plain(struct ipc_body *body, struct buffer **out)
 {
     size_t size = 0;
-    for (size_t i = 0; i < body->pieces.length; i++)
-        size += align(body->pieces.items[i].bytes, ALIGNMENT);
-    if (size > 0)
-        TRY(buffer_new(size, out));
-    size_t position = 0;
+    for (size_t i = 0; i < body->pieces.length; i++) {
+        size_t bytes = body->pieces.items[i].bytes;
+        body->buffers.items[i] = (struct ipc_buffer){(int64_t)size, (int64_t)bytes};
+        size += align(bytes, ALIGNMENT);
+    }
+    if (size == 0)
+        return NULL;
+    TRY(buffer_new(size, out));
     for (size_t i = 0; i < body->pieces.length; i++) {
         const struct ipc_piece *piece = &body->pieces.items[i];
-        body->buffers.items[i] = (struct ipc_buffer){(int64_t)position, (int64_t)piece->bytes};
+        size_t position = (size_t)body->buffers.items[i].offset;
         if (piece->bytes == 0)
             continue;
         write_piece(piece, (*out)->data + position);
