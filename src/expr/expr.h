@@ -54,7 +54,8 @@ struct expr {
     enum expr_kind kind;
     struct data_type type; /* of the result; never dictionary-encoded */
     bool nullable;
-    int32_t sql_offset; /* byte offset in the SQL text for run-time errors, or -1 */
+    int32_t sql_offset; /* byte offset in the SQL text for run-time errors, or -1; see expr_at */
+    uint16_t depth;     /* levels of the tree below and including this one, at most LIMIT_SQL_NESTING */
     size_t operand_count;
     const struct expr **operands;
     union {
@@ -63,7 +64,7 @@ struct expr {
             size_t index;     /* in the input schema */
         } column;
         struct scalar literal;
-        enum binary_operator operator;
+        enum binary_operator operation;
         struct {
             bool negated;
             bool case_insensitive;
@@ -82,7 +83,7 @@ struct sort_expr {
 kith_error *expr_column(struct arena *arena, const struct schema *input, size_t index,
                         const struct expr **out) _must_check_;
 kith_error *expr_literal(struct arena *arena, const struct scalar *value, const struct expr **out) _must_check_;
-kith_error *expr_binary(struct arena *arena, enum binary_operator operator, const struct expr * left,
+kith_error *expr_binary(struct arena *arena, enum binary_operator operation, const struct expr *left,
                         const struct expr *right, const struct expr **out) _must_check_;
 /* AND / OR of any number; operands of the same kind are flattened into it; one operand is returned as it is. */
 kith_error *expr_logical(struct arena *arena, enum expr_kind and_or, const struct expr *const *operands, size_t count,
@@ -100,6 +101,10 @@ kith_error *expr_case(struct arena *arena, const struct expr *const *operands, s
 kith_error *expr_cast(struct arena *arena, enum expr_kind cast_or_try, const struct expr *operand,
                       const struct data_type *type, const struct expr **out) _must_check_;
 
+/* A copy that knows its place in the SQL text. */
+kith_error *expr_at(struct arena *arena, const struct expr *expr, size_t sql_offset,
+                    const struct expr **out) _must_check_;
+
 /* The same expression over another schema: column i becomes mapping[i]. A column whose mapping is SIZE_MAX makes *out
  * NULL. */
 kith_error *expr_remap(struct arena *arena, const struct expr *expr, const size_t *mapping,
@@ -108,12 +113,16 @@ kith_error *expr_remap(struct arena *arena, const struct expr *expr, const size_
 /* Sets used[i] for every column i that the expression reads. */
 void expr_columns(const struct expr *expr, bool *used);
 
+/* Whether it reads no column, so that expr_evaluate_constant can fold it. */
+bool expr_is_constant(const struct expr *expr);
+
+/* The same structure, operators, columns and literals; places in the SQL text are not compared. */
 bool expr_equal(const struct expr *a, const struct expr *b);
 
 /* Text as EXPLAIN prints it: "l_quantity@4 > 10 AND l_comment@15 LIKE %a%". */
 kith_error *expr_format(const struct expr *expr, struct strbuf *out) _must_check_;
-const char *binary_operator_name(
-    enum binary_operator operator); /* "=", "!=", "IS DISTINCT FROM", … as DataFusion's plans */
+/* "=", "!=", "IS DISTINCT FROM", … as DataFusion's plans */
+const char *binary_operator_name(enum binary_operator operation);
 kith_error *binary_operator_from_name(const char *name, enum binary_operator *out) _must_check_;
 
 #endif

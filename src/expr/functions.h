@@ -5,20 +5,33 @@
 #ifndef KITH_EXPR_FUNCTIONS_H
 #define KITH_EXPR_FUNCTIONS_H
 
-#include "columnar/batch.h"
+#include "compute/kernel.h"
 #include "expr/expr.h"
 
 enum { FUNCTION_MAX_ARGUMENTS = 8 };
+
+/* When the result is NULL, and so which shortcuts evaluation may take. */
+enum function_nulls {
+    FUNCTION_NULL_IF_ANY, /* when any argument is; no argument of the kernel is a constant NULL then */
+    FUNCTION_NULL_IF_ALL, /* only when all are */
+    FUNCTION_NULL_OPEN,   /* possibly always */
+    FUNCTION_NULL_NEVER
+};
 
 struct scalar_function {
     const char *name; /* lower case, DataFusion's name where there is one */
     size_t least_arguments, most_arguments;
     const char *signature; /* for errors and the reference: "abs(number)" */
     const char *doc;
-    /* Checks argument types (after the binder's coercion) and gives the result's. */
-    kith_error *(*resolve)(const struct data_type *arguments, size_t count, struct data_type *out);
-    /* Arguments have `rows` rows each; only those of `selection` count. */
-    kith_error *(*run)(struct array *const *arguments, size_t count, size_t rows, const struct selection *selection,
+    enum function_nulls nulls;
+    /* Checks argument types (after the binder's coercion) and gives the result's. `constants` has the values of
+     * arguments that are literals and NULL for the others; a NULL pointer when nothing is known. */
+    kith_error *(*resolve)(const struct data_type *arguments, const struct scalar *const *constants, size_t count,
+                           struct data_type *out);
+    /* Columns and constants of `rows` rows, none dictionary-encoded; only the rows of `selection` count. NULL for
+     * COALESCE, which the evaluator does itself because later arguments must not be computed where they do not count.
+     */
+    kith_error *(*run)(const struct datum *arguments, size_t count, size_t rows, const struct selection *selection,
                        const struct data_type *type, struct array **out);
 };
 

@@ -6,7 +6,7 @@ static const char symbols[] = {'+', '-', '*', '/', '%'};
 
 enum outcome { FITS, OVERFLOWS, DIVIDES_BY_ZERO };
 
-/* In 128 bits, where nothing that two 64-bit operands give overflows. */
+/* In 128 bits, where only products of two large unsigned operands overflow. */
 static enum outcome twin(enum arithmetic_operator operation, __int128 a, __int128 b, __int128 least, __int128 most,
                          __int128 *out)
 {
@@ -18,7 +18,8 @@ static enum outcome twin(enum arithmetic_operator operation, __int128 a, __int12
         *out = a - b;
         break;
     case ARITHMETIC_MULTIPLY:
-        *out = a * b;
+        if (__builtin_mul_overflow(a, b, out))
+            return OVERFLOWS;
         break;
     case ARITHMETIC_DIVIDE:
         if (b == 0)
