@@ -166,5 +166,6 @@ kith_error *sleep_until(int64_t deadline_ns)
     if (error == NULL || kith_error_code(error) != KITH_ERROR_TIMEOUT)
         return error;
     error_free(error);
-    return NULL;
+    /* The reason of a cancellation may be a timeout too: of the query, say. */
+    return cancel_token_check(fiber_cancel_token());
 }
