@@ -1,4 +1,4 @@
-#include "net/grpc_internal.h"
+#include "net/grpc_channel.h"
 
 kith_error *grpc_call_new(const char *path, size_t path_length, struct grpc_call **out)
 {
@@ -59,7 +59,9 @@ kith_error *grpc_call_on_data(void *owner, const uint8_t *bytes, size_t length)
 
 kith_error *grpc_call_wait_failed(struct grpc_call *call, kith_error *take_error)
 {
-    if (take_error == NULL || kith_error_code(take_error) != KITH_ERROR_TIMEOUT || !call->client)
+    /* A fiber may also have been cancelled for a timeout, of its query, say. */
+    bool late_call = call->client && call->deadline_ns >= 0 && grpc_channel_now(call->channel) >= call->deadline_ns;
+    if (take_error == NULL || kith_error_code(take_error) != KITH_ERROR_TIMEOUT || !late_call)
         return take_error;
     error_free(take_error);
     kith_error *late =

@@ -18,13 +18,23 @@ static kith_error *first_headers(struct grpc_call *call, const struct headers *f
     return NULL;
 }
 
+static kith_error *outcome(const struct grpc_call *call, const struct headers *trailers)
+{
+    const char *peer = grpc_call_peer(call);
+    kith_error *error = grpc_status_read(trailers, call->http_status, peer);
+    /* What is not there any more must be named; other errors speak of what was asked for. */
+    if (error != NULL && kith_error_code(error) == KITH_ERROR_UNAVAILABLE)
+        return error_wrap(error, "%s ended %s", peer, call->path);
+    return error;
+}
+
 static kith_error *on_headers(void *owner, struct headers *fields, bool end)
 {
     struct grpc_call *call = owner;
     if (!call->metadata_came)
         TRY(first_headers(call, fields, end));
     if (end) {
-        grpc_call_fail_locked(call, grpc_status_read(fields, call->http_status, grpc_call_peer(call)));
+        grpc_call_fail_locked(call, outcome(call, fields));
         call->finished = true;
     }
     grpc_call_wake_locked(call);

@@ -32,12 +32,20 @@ static void on_ended(void *owner)
     grpc_call_wake_locked(call);
 }
 
+/* What a handler's waits are to fail with. A deadline that has passed must not look like one of the handler's own. */
+static kith_error *cancellation(const kith_error *reason)
+{
+    if (kith_error_code(reason) == KITH_ERROR_TIMEOUT)
+        return error_new(KITH_ERROR_CANCELLED, "%s", kith_error_message(reason));
+    return error_copy(reason);
+}
+
 static void on_closed(void *owner, kith_error *take_reason)
 {
     struct grpc_call *call = owner;
     call->closed = true;
     if (take_reason != NULL && !call->handler_ended)
-        cancel_token_cancel(call->cancel, error_copy(take_reason));
+        cancel_token_cancel(call->cancel, cancellation(take_reason));
     grpc_call_fail_locked(call, take_reason);
     call->ended = true;
     grpc_call_drop(call);
