@@ -36,7 +36,7 @@
     X(SORT_KEYS, 64, "keys", "arrays of this size are kept on the stack")                         \
     X(TOPK_ROWS, 10000000, "rows", "the heap is kept in memory")                                  \
     X(ERROR_MESSAGE_BYTES, 4096, "bytes", "messages quote input")                                 \
-    X(FIBER_STACK_BYTES, 262144, "bytes", "stack of one fiber, with a guard page below")
+    X(FIBER_STACK_BYTES, 262144, "bytes", "stack of one fiber, with a guard below")
 
 enum {
 #define LIMIT_ENUM(name, value, unit, reason) LIMIT_##name = (value),

@@ -115,7 +115,7 @@ kith_error *fiber_yield(void)
     struct fiber *fiber = fiber_current();
     if (fiber == NULL)
         return NULL;
-    if (scheduler_queue_is_empty(worker_current()))
+    if (scheduler_is_otherwise_idle(worker_current()))
         fiber->budget = COOP_BUDGET; /* a new turn at once */
     else
         scheduler_switch_out(fiber, SWITCHED_TO_YIELD);

@@ -168,16 +168,20 @@ void scheduler_make_runnable(struct fiber *fiber)
         wake_any(runtime);
 }
 
-bool scheduler_queue_is_empty(const struct worker *worker)
+static bool queue_is_empty(const struct worker *worker)
 {
     return atomic_load_explicit(&worker->queue.length, memory_order_relaxed) == 0;
+}
+
+bool scheduler_is_otherwise_idle(struct worker *worker)
+{
+    return queue_is_empty(worker) && !poller_is_neglected(&worker->runtime->poller);
 }
 
 void scheduler_share_backlog(struct worker *worker)
 {
     struct runtime *runtime = worker->runtime;
-    bool backlog = !scheduler_queue_is_empty(worker) || poller_is_neglected(&runtime->poller);
-    if (!backlog || atomic_load_explicit(&runtime->idle_count, memory_order_relaxed) == 0) {
+    if (scheduler_is_otherwise_idle(worker) || atomic_load_explicit(&runtime->idle_count, memory_order_relaxed) == 0) {
         worker->backlog_since_ns = 0;
         return;
     }
@@ -307,7 +311,7 @@ static struct fiber *next_fiber(struct worker *worker)
             bool searched = worker->searching;
             stop_searching(worker);
             if (atomic_load(&runtime->idle_count) > 0 &&
-                (searched ? anything_queued(runtime) : !scheduler_queue_is_empty(worker)))
+                (searched ? anything_queued(runtime) : !queue_is_empty(worker)))
                 wake_any(runtime);
             return fiber;
         }

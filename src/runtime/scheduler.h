@@ -112,8 +112,8 @@ void scheduler_make_runnable(struct fiber *fiber);
 /* Leaves the running fiber's stack; returns when it is resumed, unless it has ended. */
 void scheduler_switch_out(struct fiber *fiber, enum switched_to switched_to);
 
-/* True when no other fiber waits on the current worker's queue. */
-bool scheduler_queue_is_empty(const struct worker *worker);
+/* True when a fiber that yields on `worker` would go on at once: no other is queued, and no events need looking for. */
+bool scheduler_is_otherwise_idle(struct worker *worker);
 
 /* The running fiber goes on computing: lets an idle worker have what has been waiting behind it. */
 void scheduler_share_backlog(struct worker *worker);

@@ -6,31 +6,31 @@
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <unistd.h>
+
+/* More than the largest frame, which could otherwise step over it; a multiple of any page size. */
+enum { GUARD_BYTES = 65536 };
 
 static kith_error *map(struct stack *out)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t size = (size_t)LIMIT_FIBER_STACK_BYTES * STACK_SIZE_FACTOR;
-    char *mapping =
-        mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    char *mapping = mmap(NULL, GUARD_BYTES + size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapping == MAP_FAILED)
         return error_from_errno(errno, "mapping the stack of a fiber (%zu bytes)", size);
-    if (mprotect(mapping, page, PROT_NONE) != 0) {
-        kith_error *error = error_from_errno(errno, "protecting the page below the stack of a fiber");
-        munmap(mapping, page + size);
+    if (mprotect(mapping, GUARD_BYTES, PROT_NONE) != 0) {
+        kith_error *error = error_from_errno(errno, "protecting the memory below the stack of a fiber");
+        munmap(mapping, GUARD_BYTES + size);
         return error;
     }
-    *out = (struct stack){.bottom = mapping + page, .size = size};
+    *out = (struct stack){.bottom = mapping + GUARD_BYTES, .size = size};
     out->valgrind_number = annotation_register_stack(out->bottom, out->size);
     return NULL;
 }
 
 static void unmap(struct stack stack)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     annotation_deregister_stack(stack.valgrind_number);
-    munmap((char *)stack.bottom - page, page + stack.size);
+    munmap((char *)stack.bottom - GUARD_BYTES, GUARD_BYTES + stack.size);
 }
 
 void stack_pool_init(struct stack_pool *pool)

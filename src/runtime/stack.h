@@ -1,6 +1,6 @@
 /*
- * Stacks for fibers: LIMIT_FIBER_STACK_BYTES each, with an inaccessible page below, so that an overflow is a fault
- * and not a corrupted neighbour. Memory is touched only as deep as a fiber goes. A few are kept for the next
+ * Stacks for fibers: LIMIT_FIBER_STACK_BYTES each, with inaccessible memory below, so that an overflow is a fault and
+ * not a corrupted neighbour. Memory is touched only as deep as a fiber goes. A few are kept for the next
  * fibers, because mapping one costs microseconds. Thread-safe.
  */
 #ifndef KITH_RUNTIME_STACK_H

@@ -1,5 +1,6 @@
 #include "fibers.h"
 
+#include "base/alloc.h"
 #include "base/limits.h"
 
 #include <fenv.h>
@@ -343,6 +344,30 @@ static void overflowing_the_stack_faults(void **state)
     assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
+static void running_out_of_memory_is_an_error(void **state)
+{
+    struct runtime *runtime = NULL;
+    size_t failures = 0;
+    for (size_t n = 1; runtime == NULL; n++) {
+        alloc_fail_after(n);
+        kith_error *error = runtime_new(&(struct runtime_options){.threads = 2}, &runtime);
+        alloc_fail_after(0);
+        if (error != NULL)
+            assert_fails(error, KITH_ERROR_OUT_OF_MEMORY, "out of memory");
+        failures += runtime == NULL;
+    }
+    assert_true(failures > 0);
+
+    struct fiber *fiber = NULL;
+    atomic_size_t count = 0;
+    alloc_fail_after(1);
+    assert_fails(fiber_spawn(runtime, NULL, count_up, &count, &fiber), KITH_ERROR_OUT_OF_MEMORY, "out of memory");
+    alloc_fail_after(0);
+    assert_int_equal(runtime_live_fibers(runtime), 0);
+    runtime_free(runtime);
+    assert_int_equal(atomic_load(&count), 0);
+}
+
 static void freeing_a_runtime_waits_for_its_fibers(void **state)
 {
     struct runtime *runtime = NULL;
@@ -372,6 +397,7 @@ int main(void)
         cmocka_unit_test(the_rounding_mode_belongs_to_the_fiber),
         cmocka_unit_test(values_survive_switches),
         cmocka_unit_test(overflowing_the_stack_faults),
+        cmocka_unit_test(running_out_of_memory_is_an_error),
         cmocka_unit_test(freeing_a_runtime_waits_for_its_fibers),
     };
     return cmocka_run_group_tests_name("runtime/fiber", tests, NULL, NULL);

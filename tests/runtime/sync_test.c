@@ -309,21 +309,157 @@ static kith_error *sleep_and_set(void *argument)
     return NULL;
 }
 
-static kith_error *sleep_beside_yielders(void *argument)
+static kith_error *sleep_beside_one_yielder(void *argument)
 {
-    struct fiber *fibers[3];
-    TRY(spawn(yield_until_set, argument, &fibers[0]));
-    TRY(spawn(yield_until_set, argument, &fibers[1]));
-    TRY(spawn(sleep_and_set, argument, &fibers[2]));
+    struct fiber *sleeper = NULL;
+    atomic_store((atomic_bool *)argument, false);
+    TRY(spawn(sleep_and_set, argument, &sleeper));
+    TRY(yield_until_set(argument));
+    return fiber_join(sleeper);
+}
+
+static kith_error *sleep_beside_two_yielders(void *argument)
+{
+    struct fiber *yielder = NULL, *sleeper = NULL;
+    atomic_store((atomic_bool *)argument, false);
+    TRY(spawn(sleep_and_set, argument, &sleeper));
+    TRY(spawn(yield_until_set, argument, &yielder));
+    TRY(yield_until_set(argument));
+    TRY(fiber_join(yielder));
+    return fiber_join(sleeper);
+}
+
+static void yielding_fibers_do_not_starve_timers(void **state)
+{
+    atomic_bool flag;
+    run_on(1, sleep_beside_one_yielder, &flag);
+    run_on(1, sleep_beside_two_yielders, &flag);
+}
+
+/* Wake-ups, deadlines and cancellations race for the same waiters. Those that may give up hand a pass that they got on
+ * to the next; so if none is lost, all that wait for ever pass in the end. */
+struct race {
+    struct gate gate;
+    atomic_uint_fast64_t seed;
+};
+
+static kith_error *wait_a_moment(void *argument)
+{
+    struct race *race = argument;
+    uint64_t seed = atomic_fetch_add(&race->seed, 1);
+    int64_t deadline_ns = clock_monotonic_ns(&system_clock) + (int64_t)(test_random(&seed) % 200000);
+    kith_error *error = NULL;
+    pthread_mutex_lock(&race->gate.mutex);
+    while (error == NULL && race->gate.passes == 0)
+        error = wait_list_wait(&race->gate.list, &race->gate.mutex, deadline_ns);
+    if (error == NULL)
+        wait_list_wake_one(&race->gate.list);
+    pthread_mutex_unlock(&race->gate.mutex);
+    EXPECT(error == NULL || kith_error_code(error) == KITH_ERROR_TIMEOUT ||
+           kith_error_code(error) == KITH_ERROR_CANCELLED);
+    error_free(error);
+    return NULL;
+}
+
+static kith_error *race_for_passes(void *argument)
+{
+    struct race *race = argument;
+    struct fiber *fibers[60];
+    _cleanup_(cancel_token_unref) struct cancel_token *token = NULL;
+    TRY(cancel_token_new(NULL, &token));
+    const struct fiber_options cancellable = {.cancel = token};
+    for (size_t i = 0; i < ARRAY_SIZE(fibers); i++) {
+        bool for_ever = i % 3 == 0;
+        TRY(fiber_spawn(runtime_current(), i % 3 == 1 ? &cancellable : NULL, for_ever ? pass : wait_a_moment,
+                        for_ever ? (void *)&race->gate : (void *)race, &fibers[i]));
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(fibers) / 3; i++) {
+        TRY(fiber_yield());
+        if (i == 10)
+            cancel_token_cancel(token, NULL);
+        open_gate(&race->gate, 1);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(fibers); i++)
+        TRY(fiber_join(fibers[i]));
+    EXPECT(race->gate.passed == ARRAY_SIZE(fibers) / 3 && race->gate.list.first == NULL);
+    return NULL;
+}
+
+static void no_wake_up_is_lost_to_a_deadline_or_a_cancellation(void **state)
+{
+    for (size_t i = 0; i < 60; i++) {
+        struct race race = {.seed = i * 1000};
+        gate_init(&race.gate);
+        run_on(1 + i % 4, race_for_passes, &race);
+    }
+}
+
+/* Fibers that sleep, yield and pass items on as a seed tells them, on one thread and a clock moved by one of them. */
+struct simulation {
+    struct gate gate;
+    struct channel *channel;
+    uint64_t log; /* a hash over who did what when */
+    size_t left;
+};
+
+static kith_error *act_at_random(void *argument)
+{
+    struct simulation *simulation = argument;
+    uint64_t seed = simulation->left--;
+    const uint64_t name = seed;
+    for (size_t i = 0; i < 50; i++) {
+        void *item = NULL;
+        bool sent = false;
+        switch (test_random(&seed) % 4) {
+        case 0:
+            TRY(sleep_until(atomic_load(&simulation->gate.clock.now_ns) + (int64_t)(test_random(&seed) % 50)));
+            break;
+        case 1:
+            TRY(fiber_yield());
+            break;
+        case 2:
+            TRY(channel_send(simulation->channel, simulation, &sent));
+            break;
+        default:
+            error_free(
+                channel_recv_until(simulation->channel, atomic_load(&simulation->gate.clock.now_ns) + 20, &item));
+            break;
+        }
+        simulation->log = simulation->log * 31 + name * 4 + (item != NULL ? 2 : 0) + (sent ? 1 : 0);
+    }
+    return NULL;
+}
+
+static kith_error *simulate(void *argument)
+{
+    struct simulation *simulation = CONTAINER_OF((struct gate *)argument, struct simulation, gate);
+    struct fiber *fibers[20];
+    simulation->left = ARRAY_SIZE(fibers);
+    for (size_t i = 0; i < ARRAY_SIZE(fibers); i++)
+        TRY(spawn(act_at_random, simulation, &fibers[i]));
+    while (runtime_live_fibers(simulation->gate.runtime) > 1) {
+        TRY(fiber_yield());
+        fake_clock_advance(&simulation->gate.clock, simulation->gate.runtime, 10);
+        void *item = NULL;
+        channel_try_recv(simulation->channel, &item); /* so that no sender waits for ever */
+    }
     for (size_t i = 0; i < ARRAY_SIZE(fibers); i++)
         TRY(fiber_join(fibers[i]));
     return NULL;
 }
 
-static void yielding_fibers_do_not_starve_timers(void **state)
+static void one_thread_and_one_clock_give_the_same_order_every_time(void **state)
 {
-    atomic_bool flag = false;
-    run_on(1, sleep_beside_yielders, &flag);
+    uint64_t first = 0;
+    for (size_t i = 0; i < 5; i++) {
+        struct simulation simulation = {0};
+        assert_ok(channel_new(3, NULL, &simulation.channel));
+        run_on_fake_clock(simulate, &simulation.gate);
+        channel_unref(simulation.channel);
+        if (i == 0)
+            first = simulation.log;
+        assert_true(simulation.log == first);
+    }
 }
 
 struct rounds {
@@ -377,6 +513,8 @@ int main(void)
         cmocka_unit_test(of_many_waits_exactly_those_time_out_whose_deadline_came),
         cmocka_unit_test(sleeping_on_the_machines_clock_ends_after_the_deadline),
         cmocka_unit_test(yielding_fibers_do_not_starve_timers),
+        cmocka_unit_test(no_wake_up_is_lost_to_a_deadline_or_a_cancellation),
+        cmocka_unit_test(one_thread_and_one_clock_give_the_same_order_every_time),
         cmocka_unit_test(nobody_passes_a_barrier_before_all_have_come),
     };
     return cmocka_run_group_tests_name("runtime/sync", tests, NULL, NULL);
