@@ -33,14 +33,11 @@ bool waiter_wake(struct waiter *waiter, enum waiter_state outcome)
 {
     unsigned seen = atomic_load(&waiter->state);
     do {
-        unsigned state = seen & WAITER_STATE_MASK;
-        if (state != WAITER_PREPARING && state != WAITER_PARKED)
-            return false;
-        if (outcome == WAITER_CANCELLED && (seen & WAITER_SHIELDED) != 0)
+        if (seen != WAITER_PREPARING && seen != WAITER_PARKED)
             return false;
     } while (!atomic_compare_exchange_weak(&waiter->state, &seen, outcome));
 
-    if ((seen & WAITER_STATE_MASK) == WAITER_PARKED) {
+    if (seen == WAITER_PARKED) {
         if (waiter->fiber != NULL)
             scheduler_make_runnable(waiter->fiber);
         else
@@ -51,11 +48,8 @@ bool waiter_wake(struct waiter *waiter, enum waiter_state outcome)
 
 bool waiter_commit(struct waiter *waiter)
 {
-    unsigned seen = atomic_load(&waiter->state);
-    if ((seen & WAITER_STATE_MASK) != WAITER_PREPARING)
-        return false;
-    /* Fails only when the wait has just ended: nobody else moves a waiter into a waiting state. */
-    return atomic_compare_exchange_strong(&waiter->state, &seen, WAITER_PARKED | (seen & WAITER_SHIELDED));
+    unsigned expected = WAITER_PREPARING;
+    return atomic_compare_exchange_strong(&waiter->state, &expected, WAITER_PARKED);
 }
 
 static kith_error *timeout_error(void)
@@ -78,15 +72,14 @@ static void lock_if_any(pthread_mutex_t *mutex)
 static kith_error *thread_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t deadline_ns)
 {
     struct waiter waiter = {.deadline_ns = deadline_ns};
-    const unsigned parked = WAITER_PARKED | WAITER_SHIELDED;
-    atomic_init(&waiter.state, parked);
+    atomic_init(&waiter.state, WAITER_PARKED);
     if (list != NULL)
         list_append(list, &waiter);
     unlock_if_any(mutex);
 
-    while (atomic_load(&waiter.state) == parked) {
-        unsigned seen = parked;
-        if (!futex_wait(&waiter.state, parked, deadline_ns))
+    while (atomic_load(&waiter.state) == WAITER_PARKED) {
+        unsigned seen = WAITER_PARKED;
+        if (!futex_wait(&waiter.state, WAITER_PARKED, deadline_ns))
             atomic_compare_exchange_strong(&waiter.state, &seen, WAITER_TIMED_OUT);
     }
 
@@ -111,7 +104,7 @@ kith_error *waiter_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t 
 
     struct waiter *waiter = &fiber->waiter;
     waiter->deadline_ns = deadline_ns;
-    atomic_store(&waiter->state, WAITER_PREPARING | (token == NULL ? WAITER_SHIELDED : 0u));
+    atomic_store(&waiter->state, WAITER_PREPARING);
     if (list != NULL)
         list_append(list, waiter);
     kith_error *error = deadline_ns >= 0 ? timers_add(&runtime->timers, waiter) : NULL;
@@ -124,7 +117,7 @@ kith_error *waiter_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t 
         lock_if_any(mutex);
     }
 
-    unsigned outcome = atomic_exchange(&waiter->state, WAITER_RUNNING) & WAITER_STATE_MASK;
+    unsigned outcome = atomic_exchange(&waiter->state, WAITER_RUNNING);
     if (waiter->list != NULL)
         list_remove(waiter);
     if (deadline_ns >= 0)

@@ -25,10 +25,6 @@ enum waiter_state {
     WAITER_WOKEN, /* this and what follows: how the wait ended */
     WAITER_CANCELLED,
     WAITER_TIMED_OUT,
-    WAITER_STATE_MASK = 7,
-    /* Joined to PREPARING and PARKED: cancellation does not end this wait. In the same word as the state, so that a
-     * canceller cannot mistake this wait for the one before it. */
-    WAITER_SHIELDED = 8,
 };
 
 struct waiter {
@@ -43,8 +39,8 @@ struct waiter {
 
 enum wait_shield { WAIT_CANCELLABLE, WAIT_SHIELDED };
 
-/* wait_list_wait with a choice whether cancellation ends the wait. `list` and `mutex` may both be NULL: then
- * only the deadline or cancellation ends it. */
+/* wait_list_wait with a choice whether cancellation is an error; a shielded wait may end spuriously because of it.
+ * `list` and `mutex` may both be NULL: then only the deadline or cancellation ends it. */
 kith_error *waiter_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t deadline_ns,
                         enum wait_shield shield) _must_check_;
 

@@ -119,6 +119,26 @@ static void idle_threads_steal_what_one_thread_spawns(void **state)
     }
 }
 
+static kith_error *spawn_two_and_block(void *argument)
+{
+    struct fiber *meets_this = NULL, *second = NULL;
+    atomic_size_t count = 0;
+    TRY(spawn(block_the_thread, argument, &meets_this));
+    TRY(spawn(count_up, &count, &second));
+    pthread_barrier_wait(argument);
+    TRY(fiber_join(meets_this));
+    return fiber_join(second);
+}
+
+static void an_idle_thread_comes_when_two_wait_behind_a_running_fiber(void **state)
+{
+    pthread_barrier_t both;
+    pthread_barrier_init(&both, NULL, 2);
+    for (size_t i = 0; i < 50; i++)
+        run_on(2, spawn_two_and_block, &both);
+    pthread_barrier_destroy(&both);
+}
+
 static kith_error *set_flag(void *argument)
 {
     atomic_store((atomic_bool *)argument, true);
@@ -390,6 +410,7 @@ int main(void)
         cmocka_unit_test(thousands_of_fibers_run_to_their_end),
         cmocka_unit_test(fibers_can_be_spawned_and_joined_from_outside),
         cmocka_unit_test(idle_threads_steal_what_one_thread_spawns),
+        cmocka_unit_test(an_idle_thread_comes_when_two_wait_behind_a_running_fiber),
         cmocka_unit_test(a_fiber_behind_one_that_computes_is_taken_by_an_idle_thread),
         cmocka_unit_test(computing_fibers_take_turns_of_128_charges),
         cmocka_unit_test(charging_more_than_the_budget_yields_once),
