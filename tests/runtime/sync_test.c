@@ -294,6 +294,29 @@ static void sleeping_on_the_machines_clock_ends_after_the_deadline(void **state)
     run_on(2, sleep_in_parallel, NULL);
 }
 
+static kith_error *sleep_an_hour(void *argument)
+{
+    return sleep_until(clock_monotonic_ns(&system_clock) + 3600 * NANOSECONDS_PER_SECOND);
+}
+
+static kith_error *sleep_less_than_another(void *argument)
+{
+    struct fiber *fiber = NULL;
+    _cleanup_(cancel_token_unref) struct cancel_token *token = NULL;
+    TRY(cancel_token_new(NULL, &token));
+    TRY(fiber_spawn(runtime_current(), &(struct fiber_options){.cancel = token}, sleep_an_hour, NULL, &fiber));
+    TRY(fiber_yield());
+    TRY(sleep_two_milliseconds(NULL));
+    cancel_token_cancel(token, NULL);
+    EXPECT_FAILS(fiber_join(fiber), KITH_ERROR_CANCELLED);
+    return NULL;
+}
+
+static void a_nearer_deadline_is_kept_though_a_later_one_came_first(void **state)
+{
+    run_on(1, sleep_less_than_another, NULL);
+}
+
 /* A yielding fiber must not keep timers from those that wait for one. */
 static kith_error *yield_until_set(void *argument)
 {
@@ -512,6 +535,7 @@ int main(void)
         cmocka_unit_test(receiving_with_a_deadline_times_out_only_when_empty),
         cmocka_unit_test(of_many_waits_exactly_those_time_out_whose_deadline_came),
         cmocka_unit_test(sleeping_on_the_machines_clock_ends_after_the_deadline),
+        cmocka_unit_test(a_nearer_deadline_is_kept_though_a_later_one_came_first),
         cmocka_unit_test(yielding_fibers_do_not_starve_timers),
         cmocka_unit_test(no_wake_up_is_lost_to_a_deadline_or_a_cancellation),
         cmocka_unit_test(one_thread_and_one_clock_give_the_same_order_every_time),
