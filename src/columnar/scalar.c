@@ -1,8 +1,7 @@
 #include "columnar/scalar.h"
 
 #include "base/alloc.h"
-
-enum { NANOSECONDS_PER_MILLISECOND = 1000000 };
+#include "base/clock.h"
 
 /* Sign- or zero-extends a value of 1, 2, 4 or 8 bytes. */
 static int64_t load_signed(const uint8_t *bytes, size_t width)

@@ -3,6 +3,7 @@
  */
 #include "columnar/scalar.h"
 
+#include "base/clock.h"
 #include "columnar/calendar.h"
 
 #include <math.h>
@@ -151,7 +152,6 @@ static kith_error *format_part(int64_t count, const char *unit, const char **sep
 
 static kith_error *format_interval(int64_t months, int64_t days, int64_t nanoseconds, struct strbuf *out)
 {
-    enum { NANOSECONDS_PER_SECOND = 1000000000 };
     const char *separator = "";
     TRY(format_part(months / 12, "year", &separator, out));
     TRY(format_part(months % 12, "month", &separator, out));

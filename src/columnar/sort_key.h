@@ -35,6 +35,7 @@ struct sort_keys {
     size_t *starts; /* count + 1 */
     size_t starts_capacity;
     size_t count;
+    size_t stride, spread; /* the first spread + 1 starts are multiples of the stride already; else spread = 0 */
 };
 
 /* Encodes the selected rows (all when `selection` is NULL) of `columns`; key i belongs to the i-th selected row. */

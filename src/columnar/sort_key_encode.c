@@ -5,58 +5,28 @@
 #include "columnar/sort_key.h"
 
 #include "base/alloc.h"
-#include "columnar/sort_key_value.h"
-
-/* One column of the rows to encode. */
-struct column {
-    const struct array *array;
-    const uint32_t *rows; /* of the array; NULL = the first `count` */
-    size_t count;
-    struct sort_order order;
-};
-
-/* Where the column's part of each key goes. */
-struct target {
-    uint8_t *bytes;
-    size_t stride;
-    size_t *cursors; /* NULL: key i at bytes + i * stride; otherwise at bytes + cursors[i] */
-};
-
-static inline size_t row_of(const struct column *column, size_t i)
-{
-    return column->rows == NULL ? i : column->rows[i];
-}
-
-static inline uint8_t *place(const struct target *target, size_t i)
-{
-    return target->bytes + (target->cursors == NULL ? i * target->stride : target->cursors[i]);
-}
-
-static inline uint8_t null_byte(const struct column *column)
-{
-    return column->order.nulls_first ? KEY_NULL_FIRST : KEY_NULL_LAST;
-}
+#include "columnar/sort_key_column.h"
 
 /* Defines write_<name>: every row's byte KEY_VALID and value; NULL rows are overwritten afterwards. The usual case, all
  * rows at a stride, has a loop without conditions. */
-#define DEFINE_WRITER(name, type, bits)                                                                  \
-    static void write_##name(const struct column *column, const struct target *target)                   \
-    {                                                                                                    \
-        const type *values = (const type *)array_values(column->array);                                  \
-        const uint##bits##_t mask = column->order.descending ? UINT##bits##_MAX : 0;                     \
-        if (column->rows == NULL && target->cursors == NULL) {                                           \
-            uint8_t *out = target->bytes;                                                                \
-            for (size_t i = 0; i < column->count; i++, out += target->stride) {                          \
-                *out = KEY_VALID;                                                                        \
-                key_store##bits(out + 1, (uint##bits##_t)(key_of_##name(values[i]) ^ mask));             \
-            }                                                                                            \
-            return;                                                                                      \
-        }                                                                                                \
-        for (size_t i = 0; i < column->count; i++) {                                                     \
-            uint8_t *out = place(target, i);                                                             \
-            *out = KEY_VALID;                                                                            \
-            key_store##bits(out + 1, (uint##bits##_t)(key_of_##name(values[row_of(column, i)]) ^ mask)); \
-        }                                                                                                \
+#define DEFINE_WRITER(name, type, bits)                                                                   \
+    static void write_##name(const struct key_column *column, const struct key_target *target)            \
+    {                                                                                                     \
+        const type *values = (const type *)array_values(column->array);                                   \
+        const uint##bits##_t mask = column->order.descending ? UINT##bits##_MAX : 0;                      \
+        if (column->rows == NULL && target->cursors == NULL) {                                            \
+            uint8_t *out = target->bytes;                                                                 \
+            for (size_t i = 0; i < column->count; i++, out += target->stride) {                           \
+                *out = KEY_VALID;                                                                         \
+                key_store##bits(out + 1, (uint##bits##_t)(key_of_##name(values[i]) ^ mask));              \
+            }                                                                                             \
+            return;                                                                                       \
+        }                                                                                                 \
+        for (size_t i = 0; i < column->count; i++) {                                                      \
+            uint8_t *out = key_place(target, i);                                                          \
+            *out = KEY_VALID;                                                                             \
+            key_store##bits(out + 1, (uint##bits##_t)(key_of_##name(values[key_row(column, i)]) ^ mask)); \
+        }                                                                                                 \
     }
 
 DEFINE_WRITER(int8, int8_t, 8)
@@ -71,70 +41,78 @@ DEFINE_WRITER(float16, uint16_t, 16)
 DEFINE_WRITER(float32, float, 32)
 DEFINE_WRITER(float64, double, 64)
 
-static void write_decimal128(const struct column *column, const struct target *target)
+static void write_decimal128(const struct key_column *column, const struct key_target *target)
 {
     const uint64_t *halves = (const uint64_t *)array_values(column->array);
     const uint64_t mask = column->order.descending ? UINT64_MAX : 0;
     for (size_t i = 0; i < column->count; i++) {
-        const uint64_t *value = halves + 2 * row_of(column, i);
-        uint8_t *out = place(target, i);
+        const uint64_t *value = halves + 2 * key_row(column, i);
+        uint8_t *out = key_place(target, i);
         *out = KEY_VALID;
         key_store64(out + 1, key_of_int64((int64_t)value[1]) ^ mask);
         key_store64(out + 9, value[0] ^ mask);
     }
 }
 
-static void write_bool(const struct column *column, const struct target *target)
+static void write_bool(const struct key_column *column, const struct key_target *target)
 {
     const struct array *array = column->array;
     const uint8_t mask = column->order.descending ? 0xff : 0;
     for (size_t i = 0; i < column->count; i++) {
-        uint8_t *out = place(target, i);
+        uint8_t *out = key_place(target, i);
         out[0] = KEY_VALID;
-        out[1] = (uint8_t)(bitmap_get(array->values->data, array->offset + row_of(column, i)) ^ mask);
+        out[1] = (uint8_t)(bitmap_get(array->values->data, array->offset + key_row(column, i)) ^ mask);
     }
 }
 
-/* Inverts when descending. */
-static void copy_bytes(uint8_t *out, const uint8_t *bytes, size_t length, bool descending)
-{
-    if (!descending) {
-        memcpy(out, bytes, length);
-        return;
-    }
-    for (size_t i = 0; i < length; i++)
-        out[i] = (uint8_t)~bytes[i];
-}
-
-static void write_fixed_binary(const struct column *column, const struct target *target)
+static void write_fixed_binary(const struct key_column *column, const struct key_target *target)
 {
     size_t width = type_width(&column->array->type);
     const uint8_t *values = (const uint8_t *)array_values(column->array);
     for (size_t i = 0; i < column->count; i++) {
-        uint8_t *out = place(target, i);
+        uint8_t *out = key_place(target, i);
         *out = KEY_VALID;
-        copy_bytes(out + 1, values + row_of(column, i) * width, width, column->order.descending);
+        key_copy(out + 1, values + key_row(column, i) * width, width, column->order.descending);
     }
 }
 
 /* After the NULL byte the key is zeros, so that it does not depend on what a NULL row holds. */
-static void write_nulls(const struct column *column, const struct target *target, size_t width)
+static void write_null(const struct key_column *column, uint8_t *out, size_t width)
+{
+    out[0] = key_null_byte(column);
+    memset(out + 1, 0, width - 1);
+}
+
+/* All rows: 64 at a time, so that the usual word without NULLs costs one comparison. */
+static void write_nulls_of_all(const struct key_column *column, const struct key_target *target, size_t width)
 {
     const struct array *array = column->array;
-    if (array->type.id != TYPE_NULL && array_null_count(array) == 0)
-        return;
-    for (size_t i = 0; i < column->count; i++) {
-        if (!array_is_null(array, row_of(column, i)))
-            continue;
-        uint8_t *out = place(target, i);
-        out[0] = null_byte(column);
-        memset(out + 1, 0, width - 1);
+    for (size_t start = 0; start < column->count; start += 64) {
+        size_t count = MIN(column->count - start, (size_t)64);
+        uint64_t valid = 0;
+        bitmap_copy((uint8_t *)&valid, 0, array->validity->data, array->offset + start, count);
+        for (uint64_t null = ~valid & UINT64_MAX >> (64 - count); null != 0; null &= null - 1)
+            write_null(column, key_place(target, start + (size_t)__builtin_ctzll(null)), width);
     }
 }
 
-typedef void writer_function(const struct column *column, const struct target *target);
+static void write_nulls(const struct key_column *column, const struct key_target *target, size_t width)
+{
+    const struct array *array = column->array;
+    if (array->type.id != TYPE_NULL && (array->validity == NULL || array->null_count == 0))
+        return;
+    if (array->type.id != TYPE_NULL && column->rows == NULL) {
+        write_nulls_of_all(column, target, width);
+        return;
+    }
+    for (size_t i = 0; i < column->count; i++)
+        if (array_is_null_itself(array, key_row(column, i)))
+            write_null(column, key_place(target, i), width);
+}
 
-static void write_nothing(const struct column *column, const struct target *target)
+typedef void writer_function(const struct key_column *column, const struct key_target *target);
+
+static void write_nothing(const struct key_column *column, const struct key_target *target)
 {
 }
 
@@ -163,104 +141,75 @@ static writer_function *writer_of(const struct data_type *type)
     return type_width(type) == 4 ? write_int32 : write_int64;
 }
 
-/* Bytes of a string in a key: escaped and terminated. */
-static size_t escaped_length(struct str string)
+static void write_plain(const struct key_column *column, const struct key_target *target, size_t width)
 {
-    size_t zeros = 0;
-    for (size_t i = 0; i < string.length; i++)
-        zeros += string.data[i] == '\0';
-    return string.length + zeros + 2;
+    if (column->count == 0)
+        return;
+    writer_function *write = writer_of(&column->array->type);
+    write(column, target);
+    write_nulls(column, target, width);
 }
 
-static void write_escaped(uint8_t *out, struct str string, bool descending)
+/* The rows of a dictionary array without the dictionary. */
+static kith_error *decode_rows(const struct key_column *column, struct array **out)
 {
-    const uint8_t *bytes = (const uint8_t *)string.data;
-    const uint8_t mark = descending ? 0xff : 0;
-    while (string.length > 0) {
-        const uint8_t *zero = memchr(bytes, 0, string.length);
-        size_t plain = zero == NULL ? string.length : (size_t)(zero - bytes);
-        copy_bytes(out, bytes, plain, descending);
-        out += plain;
-        if (zero == NULL)
-            break;
-        *out++ = mark;
-        *out++ = (uint8_t)~mark;
-        bytes = zero + 1;
-        string.length -= plain + 1;
+    _cleanup_free_ uint32_t *all = NULL;
+    const uint32_t *rows = column->rows;
+    if (rows == NULL) {
+        TRY(alloc_resize(&all, column->count, sizeof *all));
+        for (size_t i = 0; i < column->count; i++)
+            all[i] = (uint32_t)i;
+        rows = all;
     }
-    out[0] = mark;
-    out[1] = mark;
+    _cleanup_(array_unref) struct array *taken = NULL;
+    TRY(array_take(column->array, rows, column->count, &taken));
+    return array_decode_dictionary(taken, out);
 }
 
-static void add_string_lengths(const struct column *column, size_t *lengths)
-{
-    for (size_t i = 0; i < column->count; i++) {
-        size_t row = row_of(column, i);
-        lengths[i] += 1;
-        if (!array_is_null(column->array, row))
-            lengths[i] += escaped_length(array_string(column->array, row));
-    }
-}
-
-static void write_strings(const struct column *column, const struct target *target)
-{
-    for (size_t i = 0; i < column->count; i++) {
-        size_t row = row_of(column, i);
-        uint8_t *out = place(target, i);
-        if (array_is_null(column->array, row)) {
-            *out = null_byte(column);
-            target->cursors[i] += 1;
-            continue;
-        }
-        struct str string = array_string(column->array, row);
-        *out = KEY_VALID;
-        write_escaped(out + 1, string, column->order.descending);
-        target->cursors[i] += 1 + escaped_length(string);
-    }
-}
-
-static kith_error *write_dictionary(const struct column *column, const struct target *target, size_t width);
-
-static kith_error *write_column(const struct column *column, const struct target *target)
-{
-    size_t width = sort_key_fixed_width(&column->array->type, 1);
-    if (width == 0) {
-        write_strings(column, target);
-        return NULL;
-    }
-    if (column->array->dictionary != NULL) {
-        TRY(write_dictionary(column, target, width));
-    } else if (column->count > 0) {
-        writer_of (&column->array->type)(column, target);
-        write_nulls(column, target, width);
-    }
-    for (size_t i = 0; target->cursors != NULL && i < column->count; i++)
-        target->cursors[i] += width;
-    return NULL;
-}
-
-/* Each value of the dictionary is encoded once and its key copied to the rows that have it. */
-static kith_error *write_dictionary(const struct column *column, const struct target *target, size_t width)
+/* Each value of the dictionary is encoded once and its key copied to the rows that have it, unless there are more
+ * values than rows. */
+static kith_error *write_dictionary(const struct key_column *column, const struct key_target *target, size_t width)
 {
     const struct array *array = column->array;
     size_t values = array->dictionary->length;
+    if (values > column->count) {
+        _cleanup_(array_unref) struct array *decoded = NULL;
+        TRY(decode_rows(column, &decoded));
+        write_plain(&(struct key_column){.array = decoded, .count = column->count, .order = column->order}, target,
+                    width);
+        return NULL;
+    }
     _cleanup_free_ uint8_t *keys = NULL;
     size_t bytes;
     if (__builtin_mul_overflow(values, width, &bytes))
         return error_out_of_memory();
     TRY(alloc_resize(&keys, bytes, 1));
-    struct column dictionary = {.array = array->dictionary, .count = values, .order = column->order};
-    TRY(write_column(&dictionary, &(struct target){.bytes = keys, .stride = width}));
+    write_plain(&(struct key_column){.array = array->dictionary, .count = values, .order = column->order},
+                &(struct key_target){.bytes = keys, .stride = width}, width);
     for (size_t i = 0; i < column->count; i++) {
-        size_t row = row_of(column, i);
-        uint8_t *out = place(target, i);
-        if (array_is_null_itself(array, row)) {
-            out[0] = null_byte(column);
-            memset(out + 1, 0, width - 1);
-        } else {
+        size_t row = key_row(column, i);
+        uint8_t *out = key_place(target, i);
+        if (array_is_null_itself(array, row))
+            write_null(column, out, width);
+        else
             memcpy(out, keys + array_dictionary_index(array, row) * width, width);
-        }
     }
+    return NULL;
+}
+
+static kith_error *write_column(const struct key_column *column, const struct key_target *target)
+{
+    size_t width = sort_key_fixed_width(&column->array->type, 1);
+    if (width == 0) {
+        key_strings_write(column, target);
+        return NULL;
+    }
+    if (column->array->dictionary != NULL)
+        TRY(write_dictionary(column, target, width));
+    else
+        write_plain(column, target, width);
+    for (size_t i = 0; target->cursors != NULL && i < column->count; i++)
+        target->cursors[i] += width;
     return NULL;
 }
 
@@ -280,13 +229,13 @@ static kith_error *reserve(struct sort_keys *keys, size_t count, size_t bytes)
     return NULL;
 }
 
-static struct column column_of(const struct array *array, struct sort_order order, size_t rows,
-                               const struct selection *selection)
+static struct key_column column_of(const struct array *array, struct sort_order order, size_t rows,
+                                   const struct selection *selection)
 {
-    return (struct column){.array = array,
-                           .rows = selection == NULL ? NULL : selection->rows,
-                           .count = selection == NULL ? rows : selection->count,
-                           .order = order};
+    return (struct key_column){.array = array,
+                               .rows = selection == NULL ? NULL : selection->rows,
+                               .count = selection == NULL ? rows : selection->count,
+                               .order = order};
 }
 
 static kith_error *encode_fixed(struct sort_keys *keys, struct array *const *columns, const struct sort_order *orders,
@@ -298,12 +247,16 @@ static kith_error *encode_fixed(struct sort_keys *keys, struct array *const *col
     if (__builtin_mul_overflow(count, stride, &bytes))
         return error_out_of_memory();
     TRY(reserve(keys, count, MAX(bytes, (size_t)1)));
-    for (size_t i = 0; i <= count; i++)
-        keys->starts[i] = i * stride;
+    if (keys->stride != stride || keys->spread < count) {
+        for (size_t i = 0; i <= count; i++)
+            keys->starts[i] = i * stride;
+        keys->stride = stride;
+        keys->spread = count;
+    }
     size_t offset = 0;
     for (size_t c = 0; c < column_count; c++) {
-        struct column column = column_of(columns[c], orders[c], rows, selection);
-        TRY(write_column(&column, &(struct target){.bytes = keys->bytes + offset, .stride = stride}));
+        struct key_column column = column_of(columns[c], orders[c], rows, selection);
+        TRY(write_column(&column, &(struct key_target){.bytes = keys->bytes + offset, .stride = stride}));
         offset += sort_key_fixed_width(&columns[c]->type, 1);
     }
     return NULL;
@@ -317,15 +270,16 @@ static kith_error *encode_variable(struct sort_keys *keys, struct array *const *
 {
     size_t count = selection == NULL ? rows : selection->count;
     TRY(reserve(keys, count, 1));
+    keys->spread = 0;
     size_t *lengths = keys->starts + 1;
     memset(lengths, 0, count * sizeof *lengths);
     size_t fixed = 0;
     for (size_t c = 0; c < column_count; c++) {
         size_t width = sort_key_fixed_width(&columns[c]->type, 1);
-        struct column column = column_of(columns[c], orders[c], rows, selection);
+        struct key_column column = column_of(columns[c], orders[c], rows, selection);
         fixed += width;
         if (width == 0)
-            add_string_lengths(&column, lengths);
+            key_strings_measure(&column, lengths);
     }
     size_t end = 0;
     for (size_t i = 0; i < count; i++) {
@@ -336,9 +290,9 @@ static kith_error *encode_variable(struct sort_keys *keys, struct array *const *
     }
     keys->starts[0] = 0;
     TRY(reserve(keys, count, end));
-    struct target target = {.bytes = keys->bytes, .cursors = keys->starts + 1};
+    struct key_target target = {.bytes = keys->bytes, .cursors = keys->starts + 1};
     for (size_t c = 0; c < column_count; c++) {
-        struct column column = column_of(columns[c], orders[c], rows, selection);
+        struct key_column column = column_of(columns[c], orders[c], rows, selection);
         TRY(write_column(&column, &target));
     }
     return NULL;
