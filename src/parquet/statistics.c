@@ -122,17 +122,17 @@ static bool decode_bound(const struct parquet_column *column, struct str bytes, 
     return type_is_string(id) || type_is_binary(id);
 }
 
-/* Bounds that contradict each other prove that the file does not mean what we think, so neither is used; so does one
- * that is NaN, since comparisons that let it in may have let others slip. */
+/* A bound that is malformed, or crossed with the other, proves that the file does not mean what we think, so neither is
+ * used. The same goes for NaN: comparisons that let it in may have let other values slip. */
 static void decode_bounds(const struct parquet_column *column, const struct statistics_bytes *bytes,
                           struct column_statistics *out)
 {
     bool min_valid = bytes->has_min && decode_bound(column, bytes->min, true, &out->min);
     bool max_valid = bytes->has_max && decode_bound(column, bytes->max, false, &out->max);
-    bool float_fault = type_is_float(column->type.id) && (min_valid != bytes->has_min || max_valid != bytes->has_max);
-    bool crossed = min_valid && max_valid && scalar_compare(&out->min, &out->max) > 0;
-    out->has_min = min_valid && !crossed && !float_fault;
-    out->has_max = max_valid && !crossed && !float_fault;
+    bool fault = min_valid != bytes->has_min || max_valid != bytes->has_max ||
+                 (min_valid && max_valid && scalar_compare(&out->min, &out->max) > 0);
+    out->has_min = min_valid && !fault;
+    out->has_max = max_valid && !fault;
     out->min_exact = out->has_min && bytes->min_exact;
     out->max_exact = out->has_max && bytes->max_exact;
 }

@@ -115,6 +115,80 @@ static void every_file_opens_with_the_rows_columns_and_row_groups_it_has(void **
     }
 }
 
+/* Bounds of a page lie within those of its row group; pages have all of the rows and of the NULLs. */
+static void check_index(struct parquet_file *file, size_t group, size_t column, size_t *pages)
+{
+    _cleanup_(parquet_page_index_free) struct parquet_page_index *index = NULL;
+    struct column_statistics all;
+    uint64_t bytes_read = 0, rows = 0, nulls = 0;
+    bool nulls_known = true;
+    assert_ok(parquet_page_index_read(file, group, column, &bytes_read, &index));
+    if (index == NULL || index->statistics == NULL)
+        return;
+    parquet_row_group_statistics(file, group, column, &all);
+    for (size_t i = 0; i < index->page_count; i++) {
+        const struct column_statistics *page = &index->statistics[i];
+        rows += page->row_count;
+        nulls += page->null_count;
+        nulls_known = nulls_known && page->has_null_count;
+        if (page->has_min && all.has_min && all.min_exact)
+            assert_true(scalar_compare(&page->min, &all.min) >= 0 || !page->min_exact);
+        if (page->has_max && all.has_max && all.max_exact)
+            assert_true(scalar_compare(&page->max, &all.max) <= 0 || !page->max_exact);
+    }
+    assert_int_equal(rows, all.row_count);
+    if (nulls_known && all.has_null_count)
+        assert_int_equal(nulls, all.null_count);
+    *pages += index->page_count;
+}
+
+static void page_indexes_agree_with_their_row_groups(void **state)
+{
+    size_t pages = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+        char name[256];
+        _cleanup_(parquet_file_unref) struct parquet_file *file = NULL;
+        snprintf(name, sizeof name, "data/%s", expected[i].file);
+        assert_ok(open_file(name, &file));
+        for (size_t group = 0; group < file->metadata->row_group_count; group++)
+            for (size_t column = 0; column < file->schema->field_count; column++)
+                check_index(file, group, file->columns[column], &pages);
+    }
+    assert_true(pages > 1000);
+}
+
+static void assert_bounds(const char *name, size_t column, const char *min, bool min_exact, const char *max,
+                          bool max_exact)
+{
+    _cleanup_(parquet_file_unref) struct parquet_file *file = NULL;
+    struct column_statistics statistics;
+    assert_ok(open_file(name, &file));
+    parquet_row_group_statistics(file, 0, column, &statistics);
+    assert_true(statistics.has_min && statistics.has_max);
+    assert_true(str_equal(statistics.min.string, str_of(min)) && statistics.min_exact == min_exact);
+    assert_true(str_equal(statistics.max.string, str_of(max)) && statistics.max_exact == max_exact);
+}
+
+/* The bounds are those that DuckDB 2.0 shows; parquet-testing's README says which are cut. */
+static void truncated_bounds_say_that_they_are(void **state)
+{
+    static const char file[] = "data/binary_truncated_min_max.parquet";
+    assert_bounds(file, 0, "Al", false, "Kf", false);
+    assert_bounds(file, 2, "Al", false, "\xF0\x9F\x9A\x80Kevin Bacon", true);
+    assert_bounds(file, 3, "Al", false, "\xFF\xFF\x01\x02", true);
+    assert_bounds(file, 5, "Al", true, "Ke", true);
+}
+
+static void bounds_of_nan_are_not_used(void **state)
+{
+    _cleanup_(parquet_file_unref) struct parquet_file *file = NULL;
+    struct column_statistics statistics;
+    assert_ok(open_file("data/nan_in_stats.parquet", &file));
+    parquet_row_group_statistics(file, 0, 0, &statistics);
+    assert_false(statistics.has_min || statistics.has_max);
+    assert_true(statistics.may_have_nan);
+}
+
 static void encrypted_footers_are_refused_by_that_name(void **state)
 {
     static const char *const names[] = {
@@ -159,6 +233,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_file_opens_with_the_rows_columns_and_row_groups_it_has),
+        cmocka_unit_test(page_indexes_agree_with_their_row_groups),
+        cmocka_unit_test(truncated_bounds_say_that_they_are),
+        cmocka_unit_test(bounds_of_nan_are_not_used),
         cmocka_unit_test(encrypted_footers_are_refused_by_that_name),
         cmocka_unit_test(a_readable_footer_names_the_columns_that_are_encrypted),
         cmocka_unit_test(a_damaged_footer_is_refused),
