@@ -45,6 +45,9 @@ static kith_error *new_null_values(struct array *array)
 
 kith_error *array_new_null(const struct data_type *type, size_t length, struct array **out)
 {
+    enum { WIDEST = 64 };
+    if (length > PTRDIFF_MAX / WIDEST && type_layout(type) != LAYOUT_NULL)
+        return error_out_of_memory();
     _cleanup_(array_unref) struct array *array = NULL;
     TRY(array_new(type, length, &array));
     TRY(new_null_values(array));

@@ -196,32 +196,61 @@ static void shift_indices(uint8_t *values, size_t width, size_t first, size_t co
     }
 }
 
-/* Appends the dictionaries to each other, each object once in a row, and shifts the indices to match. */
+/* The dictionaries of all parts, each object once as far as looking back a little shows: batches of a few row groups
+ * come in turns. */
+struct dictionaries {
+    struct array **items;
+    size_t *bases; /* rows before each in the joined dictionary */
+    size_t count;
+    size_t rows;
+};
+
+static void dictionaries_reset(struct dictionaries *dictionaries)
+{
+    free(dictionaries->items);
+    free(dictionaries->bases);
+}
+DEFINE_VALUE_CLEANUP(dictionaries_reset, struct dictionaries)
+
+/* Where the rows of `dictionary` start, which is added if it is new. */
+static kith_error *find_dictionary(struct dictionaries *dictionaries, struct array *dictionary, enum type_id index,
+                                   size_t *base)
+{
+    enum { LOOK_BACK = 64 };
+    for (size_t i = dictionaries->count; i > 0 && dictionaries->count - i < LOOK_BACK; i--)
+        if (dictionaries->items[i - 1] == dictionary) {
+            *base = dictionaries->bases[i - 1];
+            return NULL;
+        }
+    *base = dictionaries->rows;
+    dictionaries->rows += dictionary->length;
+    if (dictionaries->rows > index_capacity(index))
+        return error_new(KITH_ERROR_LIMIT, "dictionaries of %zu values together are too large for %zu-byte indices",
+                         dictionaries->rows, type_width(&(struct data_type){.id = index}));
+    dictionaries->items[dictionaries->count] = dictionary;
+    dictionaries->bases[dictionaries->count++] = *base;
+    return NULL;
+}
+
+/* Appends the dictionaries to each other and shifts the indices to match. */
 static kith_error *concatenate_dictionaries(const struct parts *parts, struct array *out)
 {
-    _cleanup_free_ struct array **dictionaries = NULL;
-    TRY(NEW_ARRAY(&dictionaries, parts->count));
-    size_t count = 0, values = 0, base = 0, row = 0, width = type_width(parts->type);
+    _cleanup_(dictionaries_reset) struct dictionaries dictionaries = {0};
+    TRY(NEW_ARRAY(&dictionaries.items, parts->count));
+    TRY(NEW_ARRAY(&dictionaries.bases, parts->count));
+    size_t row = 0;
     for (size_t p = 0; p < parts->count; p++) {
         const struct array *array = parts->arrays[p];
+        size_t base;
         if (array->length == 0)
             continue;
-        if (count == 0 || dictionaries[count - 1] != array->dictionary) {
-            dictionaries[count++] = array->dictionary;
-            base = values;
-            values += array->dictionary->length;
-            if (values > index_capacity(parts->type->index))
-                return error_new(KITH_ERROR_LIMIT,
-                                 "dictionaries of %zu values together are too large for %zu-byte "
-                                 "indices",
-                                 values, width);
-        }
+        TRY(find_dictionary(&dictionaries, array->dictionary, parts->type->index, &base));
         if (base > 0)
-            shift_indices(out->values->data, width, row, array->length, base);
+            shift_indices(out->values->data, type_width(parts->type), row, array->length, base);
         row += array->length;
     }
     struct data_type decoded = type_decoded(parts->type);
-    return array_concatenate(&decoded, dictionaries, count, &out->dictionary);
+    return array_concatenate(&decoded, dictionaries.items, dictionaries.count, &out->dictionary);
 }
 
 static kith_error *concatenate_values(const struct parts *parts, struct array *out)

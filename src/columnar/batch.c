@@ -43,7 +43,7 @@ static kith_error *check_column(const struct field *field, const struct array *c
 kith_error *batch_new(struct schema *schema, struct array *const *columns, size_t rows, struct batch **out)
 {
     if (rows > UINT32_MAX)
-        return error_new(KITH_ERROR_INTERNAL, "a batch of %zu rows; row numbers have 32 bits", rows);
+        return error_new(KITH_ERROR_LIMIT, "a batch of %zu rows; row numbers have 32 bits", rows);
     for (size_t i = 0; i < schema->field_count; i++)
         TRY(check_column(&schema->fields[i], columns[i], rows));
     /* The columns follow the batch in one allocation. */

@@ -59,6 +59,7 @@ struct scalar scalar_from_array(const struct array *array, size_t i)
         scalar.boolean = bitmap_get(array->values->data, array->offset + i);
         return scalar;
     }
+    ASSERT(type_layout(&array->type) == LAYOUT_FIXED);
     size_t width = type_width(&array->type);
     const uint8_t *bytes = array->values->data + (array->offset + i) * width;
     if (id == TYPE_FLOAT32)

@@ -31,7 +31,7 @@ static inline struct scalar scalar_null(const struct data_type *type)
     return (struct scalar){.type = *type, .is_null = true};
 }
 
-/* Row i; strings are borrowed from the array. */
+/* Row i of an array of a flat type; strings are borrowed from the array. */
 struct scalar scalar_from_array(const struct array *array, size_t i);
 
 /* An array of `length` copies. */

@@ -152,6 +152,16 @@ static void one_dictionary_is_shared_and_one_of_too_many_values_is_refused(void 
     assert_ptr_equal(all->dictionary, values);
     array_unref(TAKE(all));
     assert_fails(array_concatenate(&a->type, different, 2, &all), KITH_ERROR_LIMIT, "140 values");
+
+    _cleanup_(array_unref) struct array *few = sample_array(&random, &type, 20, TYPE_NULL), *c = NULL;
+    assert_ok(scalar_to_array(&(struct scalar){.type = index, .int64 = 19}, 5, &c));
+    array_unref(TAKE(b));
+    assert_ok(array_new_dictionary(c, few, &b));
+    struct array *in_turns[] = {a, b, a, b, a};
+    assert_ok(array_concatenate(&a->type, in_turns, 5, &all));
+    assert_int_equal(all->dictionary->length, 90);
+    for (size_t i = 0; i < 25; i++)
+        assert_same_row(all, i, i / 5 % 2 == 0 ? values : few, i / 5 % 2 == 0 ? 69 : 19);
 }
 
 static void strings_past_32_bit_offsets_are_refused(void **state)
