@@ -305,6 +305,7 @@ static void close_row_group(struct row_group_scan *scan)
         parquet_page_index_free(TAKE(scan->columns[i].index));
     }
     flush_metrics(scan);
+    metric_add(scan->operator->metrics, METRIC_ROW_GROUPS_READ, scan->open);
     scan->open = false;
 }
 

@@ -17,7 +17,7 @@ enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
     X(OUTPUT_ROWS, "output_rows", COUNT_UNIT, "rows handed to the consumer")                                          \
     X(OUTPUT_BATCHES, "output_batches", COUNT_UNIT, "batches handed to the consumer")                                 \
     X(ELAPSED_COMPUTE, "elapsed_compute", NANOSECONDS, "time in the operator itself, its inputs not counted")         \
-    X(BYTES_SCANNED, "bytes_scanned", BYTES, "read from files: footers, indexes and pages")                           \
+    X(BYTES_SCANNED, "bytes_scanned", BYTES, "read from files: page indexes, page headers and pages")                 \
     X(ROWS_SCANNED, "rows_scanned", COUNT_UNIT, "rows whose key or filter columns were decoded")                      \
     X(FILES_TOTAL, "files_total", COUNT_UNIT, "files of the scan")                                                    \
     X(FILES_PRUNED_STATISTICS, "files_pruned_statistics", COUNT_UNIT, "files passed over by their statistics")        \
@@ -30,6 +30,7 @@ enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
       "row groups passed over by this task's bound")                                                                  \
     X(ROW_GROUPS_PRUNED_REMOTE, "row_groups_pruned_remote_bound", COUNT_UNIT,                                         \
       "row groups that only a sibling's bound passed over")                                                           \
+    X(ROW_GROUPS_READ, "row_groups_read", COUNT_UNIT, "row groups that were opened and are done")                     \
     X(PAGES_PRUNED_STATISTICS, "pages_pruned_statistics", COUNT_UNIT, "page ranges passed over by the page index")    \
     X(PAGES_PRUNED_LOCAL, "pages_pruned_local_bound", COUNT_UNIT, "page ranges passed over by this task's bound")     \
     X(PAGES_PRUNED_REMOTE, "pages_pruned_remote_bound", COUNT_UNIT,                                                   \

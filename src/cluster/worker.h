@@ -1,0 +1,31 @@
+/*
+ * A worker: runs the tasks that coordinators send, and streams their rows. Tasks of many queries run side by side on
+ * one runtime. A task lives as long as its coordinator's control stream; when that ends, however it ends, everything of
+ * the task ends too.
+ */
+#ifndef KITH_CLUSTER_WORKER_H
+#define KITH_CLUSTER_WORKER_H
+
+#include "runtime/runtime.h"
+
+struct worker;
+
+struct worker_options {
+    int64_t keepalive_ms;  /* a coordinator that answers nothing for so long is given up; 0 = the setting's default */
+    uint64_t memory_limit; /* of all tasks together, bytes; 0 = none */
+};
+
+kith_error *worker_new(struct runtime *runtime, const struct worker_options *options, struct worker **out) _must_check_;
+
+/* Listens on HOST:PORT (port 0 = any); *out_address is where it really listens and lives as long as the worker. From a
+ * fiber. */
+kith_error *worker_listen(struct worker *worker, const char *address, const char **out_address) _must_check_;
+
+/* Tasks that have not ended; for tests that nothing is left behind. */
+size_t worker_live_tasks(const struct worker *worker);
+
+/* Cancels all tasks and waits for their end. From a fiber. */
+void worker_free(struct worker *worker);
+DEFINE_CLEANUP(worker_free, struct worker)
+
+#endif
