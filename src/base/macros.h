@@ -23,7 +23,8 @@
 #define _never_null_ __attribute__((returns_nonnull))
 #endif
 
-/* Gives `_cleanup_(function)` for a local of type `type *`: calls `function` at scope end unless NULL. */
+/* Every function that frees or drops a reference accepts NULL and does nothing.
+ * Gives `_cleanup_(function)` for a local of type `type *`: calls `function` at scope end unless NULL. */
 #define DEFINE_CLEANUP(function, type)                  \
     static inline void function##_pointee(type **local) \
     {                                                   \

@@ -33,6 +33,8 @@ kith_error *ipc_compressor_new(enum ipc_compression compression, struct ipc_comp
 
 void ipc_compressor_free(struct ipc_compressor *compressor)
 {
+    if (compressor == NULL)
+        return;
     ZSTD_freeCCtx(compressor->zstd);
     free(compressor);
 }
@@ -100,6 +102,8 @@ kith_error *ipc_decompressor_new(struct ipc_decompressor **out)
 
 void ipc_decompressor_free(struct ipc_decompressor *decompressor)
 {
+    if (decompressor == NULL)
+        return;
     ZSTD_freeDCtx(decompressor->zstd);
     LZ4F_freeDecompressionContext(decompressor->lz4);
     free(decompressor);

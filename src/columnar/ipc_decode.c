@@ -30,6 +30,8 @@ kith_error *ipc_decoder_new(struct ipc_decoder **out)
 
 void ipc_decoder_free(struct ipc_decoder *decoder)
 {
+    if (decoder == NULL)
+        return;
     for (size_t i = 0; i < decoder->dictionaries.length; i++) {
         if (decoder->dictionaries.items[i].values != NULL)
             array_unref(decoder->dictionaries.items[i].values);

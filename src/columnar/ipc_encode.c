@@ -31,6 +31,8 @@ kith_error *ipc_encoder_new(struct schema *schema, enum ipc_compression compress
 
 void ipc_encoder_free(struct ipc_encoder *encoder)
 {
+    if (encoder == NULL)
+        return;
     for (size_t i = encoder->queue_head; i < encoder->queue.length; i++)
         ipc_message_reset(&encoder->queue.items[i]);
     vec_reset(&encoder->queue);

@@ -147,6 +147,8 @@ kith_error *in_set_new(const struct data_type *type, const struct scalar *values
 
 void in_set_free(struct in_set *set)
 {
+    if (set == NULL)
+        return;
     free(set->keys);
     free(set->text);
     free(set->slots);

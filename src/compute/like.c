@@ -156,6 +156,8 @@ kith_error *like_compile(struct str pattern, bool case_insensitive, struct like_
 
 void like_pattern_free(struct like_pattern *pattern)
 {
+    if (pattern == NULL)
+        return;
     free(pattern->bytes);
     free(pattern);
 }

@@ -86,6 +86,8 @@ kith_error *evaluator_new(const struct expr *expr, struct evaluator **out)
 
 void evaluator_free(struct evaluator *evaluator)
 {
+    if (evaluator == NULL)
+        return;
     node_reset(&evaluator->root);
     free(evaluator);
 }

@@ -130,9 +130,9 @@ static unsigned compare_outcomes(const struct expr *expr, const struct statistic
 {
     const struct expr *left = expr->operands[0], *right = expr->operands[1];
     if (left->kind == EXPR_COLUMN && right->kind == EXPR_LITERAL)
-        return compare_column(expr->operator, left, &right->literal, source);
+        return compare_column(expr->operation, left, &right->literal, source);
     if (left->kind == EXPR_LITERAL && right->kind == EXPR_COLUMN)
-        return compare_column(mirrored(expr->operator), right, &left->literal, source);
+        return compare_column(mirrored(expr->operation), right, &left->literal, source);
     return MAY_BE_ANYTHING;
 }
 

@@ -135,7 +135,7 @@ static kith_error *run_explain(struct session *session, struct query *query, con
     if (statement->explain.analyze)
         TRY(drain(session, query, discard, NULL));
     TRY(query_explain(query, statement->explain.analyze, statement->explain.verbose, &text));
-    return session_show_text("plan", strbuf_text(&text), sink);
+    return sink->text(sink, strbuf_text(&text));
 }
 
 struct copy_sink {

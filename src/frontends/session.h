@@ -29,6 +29,8 @@ struct session_sink {
     kith_error *(*begin)(struct session_sink *sink, struct schema *schema);
     kith_error *(*batch)(struct session_sink *sink, struct batch *batch);
     kith_error *(*end)(struct session_sink *sink, uint64_t rows);
+    /* A text to be shown as it is: a plan. */
+    kith_error *(*text)(struct session_sink *sink, const char *text);
     /* A statement without rows is done: "CREATE TABLE", "COPY 100". */
     kith_error *(*done)(struct session_sink *sink, const char *tag);
 };

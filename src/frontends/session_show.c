@@ -65,18 +65,6 @@ static kith_error *text_table_send(struct text_table *table, struct session_sink
     return sink->end(sink, table->rows);
 }
 
-kith_error *session_show_text(const char *column, const char *text, struct session_sink *sink)
-{
-    _cleanup_(text_table_reset) struct text_table table = {0};
-    TRY(text_table_init(&table, &column, 1));
-    while (*text != '\0') {
-        struct str line = {text, strcspn(text, "\n")};
-        TRY(text_table_add(&table, &line));
-        text += line.length + (text[line.length] == '\n');
-    }
-    return text_table_send(&table, sink);
-}
-
 kith_error *session_show_setting(const struct settings *settings, enum setting setting, struct session_sink *sink)
 {
     _cleanup_(text_table_reset) struct text_table table = {0};

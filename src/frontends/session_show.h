@@ -1,5 +1,5 @@
 /*
- * Results that are not a query's: texts of plans, settings, tables. All are tables of text columns.
+ * Results that are not a query's: settings and tables. All are tables of text columns.
  */
 #ifndef KITH_FRONTENDS_SESSION_SHOW_H
 #define KITH_FRONTENDS_SESSION_SHOW_H
@@ -7,8 +7,6 @@
 #include "frontends/catalog.h"
 #include "frontends/session.h"
 
-/* One column, a row a line of `text`. */
-kith_error *session_show_text(const char *column, const char *text, struct session_sink *sink) _must_check_;
 kith_error *session_show_setting(const struct settings *settings, enum setting setting,
                                  struct session_sink *sink) _must_check_;
 kith_error *session_show_settings(const struct settings *settings, struct session_sink *sink) _must_check_;

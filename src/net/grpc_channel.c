@@ -228,7 +228,7 @@ void grpc_channel_close(struct grpc_channel *channel)
 
 void grpc_channel_unref(struct grpc_channel *channel)
 {
-    if (!refcount_drop(&channel->refs))
+    if (channel == NULL || !refcount_drop(&channel->refs))
         return;
     grpc_channel_close(channel);
     channel_free(channel);

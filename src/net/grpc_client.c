@@ -156,6 +156,8 @@ void grpc_call_cancel(struct grpc_call *call)
 
 void grpc_call_unref(struct grpc_call *call)
 {
+    if (call == NULL)
+        return;
     grpc_call_cancel(call);
     struct grpc_channel *channel = TAKE(call->channel);
     grpc_call_drop(call);

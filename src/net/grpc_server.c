@@ -247,6 +247,8 @@ static struct server_connection *end_connections(struct grpc_server *server)
 
 void grpc_server_free(struct grpc_server *server)
 {
+    if (server == NULL)
+        return;
     end_listeners(server);
     cancel_token_cancel(server->calls, error_new(KITH_ERROR_UNAVAILABLE, "the server is closing"));
     free_connections(end_connections(server));

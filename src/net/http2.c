@@ -67,7 +67,7 @@ struct http2_connection *http2_connection_ref(struct http2_connection *connectio
 
 void http2_connection_unref(struct http2_connection *connection)
 {
-    if (refcount_drop(&connection->refs))
+    if (connection != NULL && refcount_drop(&connection->refs))
         connection_free(connection);
 }
 

@@ -22,7 +22,7 @@ static void drop_queue(struct http2_stream *stream)
 
 void http2_stream_unref(struct http2_stream *stream)
 {
-    if (!refcount_drop(&stream->refs))
+    if (stream == NULL || !refcount_drop(&stream->refs))
         return;
     drop_queue(stream);
     headers_reset(&stream->incoming);

@@ -156,6 +156,8 @@ void listener_shutdown(struct listener *listener)
 
 void listener_free(struct listener *listener)
 {
+    if (listener == NULL)
+        return;
     if (listener->fd >= 0)
         socket_close(listener->fd);
     if (listener->path[0] != '\0')

@@ -90,6 +90,8 @@ kith_error *parquet_column_reader_new(struct parquet_file *file, size_t row_grou
 
 void parquet_column_reader_free(struct parquet_column_reader *reader)
 {
+    if (reader == NULL)
+        return;
     page_cursor_reset(&reader->cursor);
     page_decoder_reset(&reader->decoder);
     parquet_file_unref(reader->file);

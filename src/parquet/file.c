@@ -123,6 +123,6 @@ struct parquet_file *parquet_file_ref(struct parquet_file *file)
 
 void parquet_file_unref(struct parquet_file *file)
 {
-    if (refcount_drop(&file->refs))
+    if (file != NULL && refcount_drop(&file->refs))
         file_free(file);
 }

@@ -180,6 +180,8 @@ kith_error *parquet_metadata_parse(const char *name, const uint8_t *bytes, size_
 
 void parquet_metadata_free(struct parquet_metadata *metadata)
 {
+    if (metadata == NULL)
+        return;
     arena_reset(&metadata->arena);
     free(metadata);
 }

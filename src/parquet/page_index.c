@@ -244,6 +244,8 @@ kith_error *parquet_page_index_read(struct parquet_file *file, size_t row_group,
 
 void parquet_page_index_free(struct parquet_page_index *index)
 {
+    if (index == NULL)
+        return;
     arena_reset(&index->arena);
     free(index);
 }

@@ -70,6 +70,8 @@ static void row_group_reset(struct writer_row_group *group, size_t columns)
 
 void parquet_writer_free(struct parquet_writer *writer)
 {
+    if (writer == NULL)
+        return;
     forget_batches(writer);
     vec_reset(&writer->batches);
     for (size_t i = 0; i < writer->row_groups.length; i++)

@@ -23,6 +23,8 @@ kith_error *barrier_new(size_t parties, struct barrier **out)
 
 void barrier_free(struct barrier *barrier)
 {
+    if (barrier == NULL)
+        return;
     pthread_mutex_destroy(&barrier->mutex);
     free(barrier);
 }

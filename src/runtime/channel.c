@@ -45,7 +45,7 @@ struct channel *channel_ref(struct channel *channel)
 
 void channel_unref(struct channel *channel)
 {
-    if (!refcount_drop(&channel->refs))
+    if (channel == NULL || !refcount_drop(&channel->refs))
         return;
     for (size_t i = 0; i < channel->count && channel->free_item != NULL; i++)
         channel->free_item(channel->items[(channel->first + i) % channel->capacity]);

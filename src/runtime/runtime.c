@@ -56,6 +56,8 @@ kith_error *runtime_new(const struct runtime_options *options, struct runtime **
 
 void runtime_free(struct runtime *runtime)
 {
+    if (runtime == NULL)
+        return;
     ASSERT(runtime_current() != runtime);
     pthread_mutex_lock(&runtime->live_mutex);
     while (atomic_load(&runtime->live_fibers) > 0)

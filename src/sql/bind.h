@@ -68,5 +68,8 @@ bool common_type(const struct data_type *a, const struct data_type *b, struct da
 
 /* bind_select.c */
 kith_error *bind_query(struct binder *binder, const PgQuery__Node *node, struct logical_plan **out) _must_check_;
+/* SELECT * FROM table. */
+kith_error *bind_whole_table(struct binder *binder, const PgQuery__RangeVar *range,
+                             struct logical_plan **out) _must_check_;
 
 #endif

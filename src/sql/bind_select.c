@@ -169,9 +169,19 @@ static kith_error *target_name(struct binder *binder, const PgQuery__ResTarget *
     return NULL;
 }
 
-static kith_error *expand_star(struct binder *binder, const PgQuery__ColumnRef *star, struct targets *targets)
+static kith_error *add_all_columns(struct binder *binder, struct targets *targets)
 {
     const struct schema *schema = binder->scope.schema;
+    for (size_t i = 0; i < schema->field_count; i++) {
+        struct target *target = &targets->items[targets->count++];
+        target->name = schema->fields[i].name;
+        TRY(expr_column(binder->arena, schema, i, &target->expr));
+    }
+    return NULL;
+}
+
+static kith_error *expand_star(struct binder *binder, const PgQuery__ColumnRef *star, struct targets *targets)
+{
     if (binder->scope.table_name == NULL)
         return bind_error_at(binder, error_new(KITH_ERROR_SYNTAX, "SELECT * needs a FROM"), star->location);
     if (star->n_fields == 2 && strcmp(star->fields[0]->string->sval, binder->scope.table_name) != 0)
@@ -179,12 +189,7 @@ static kith_error *expand_star(struct binder *binder, const PgQuery__ColumnRef *
             binder,
             error_new(KITH_ERROR_UNDEFINED_TABLE, "there is no table \"%s\" in FROM", star->fields[0]->string->sval),
             star->location);
-    for (size_t i = 0; i < schema->field_count; i++) {
-        struct target *target = &targets->items[targets->count++];
-        target->name = schema->fields[i].name;
-        TRY(expr_column(binder->arena, schema, i, &target->expr));
-    }
-    return NULL;
+    return add_all_columns(binder, targets);
 }
 
 static kith_error *bind_targets(struct binder *binder, const PgQuery__SelectStmt *select, struct targets *out)
@@ -383,4 +388,13 @@ kith_error *bind_query(struct binder *binder, const PgQuery__Node *node, struct 
     TRY(bind_projection(binder, &targets, &plan));
     *out = plan;
     return NULL;
+}
+
+kith_error *bind_whole_table(struct binder *binder, const PgQuery__RangeVar *range, struct logical_plan **out)
+{
+    struct targets targets = {0};
+    TRY(bind_table(binder, range, out));
+    TRY(ARENA_NEW_ARRAY(binder->arena, &targets.items, binder->scope.schema->field_count));
+    TRY(add_all_columns(binder, &targets));
+    return bind_projection(binder, &targets, out);
 }

@@ -116,36 +116,6 @@ static kith_error *copy_option(struct binder *binder, const PgQuery__DefElem *op
                          option->location);
 }
 
-/* COPY table TO 'file' is COPY (SELECT * FROM table) TO 'file'. */
-static kith_error *bind_copied_table(struct binder *binder, PgQuery__RangeVar *table, struct logical_plan **out)
-{
-    PgQuery__AStar star = PG_QUERY__A__STAR__INIT;
-    PgQuery__ColumnRef columns = PG_QUERY__COLUMN_REF__INIT;
-    PgQuery__ResTarget target = PG_QUERY__RES_TARGET__INIT;
-    PgQuery__SelectStmt select = PG_QUERY__SELECT_STMT__INIT;
-    PgQuery__Node star_node = PG_QUERY__NODE__INIT, columns_node = PG_QUERY__NODE__INIT,
-                  target_node = PG_QUERY__NODE__INIT, from_node = PG_QUERY__NODE__INIT,
-                  select_node = PG_QUERY__NODE__INIT;
-    star_node.node_case = PG_QUERY__NODE__NODE_A_STAR;
-    star_node.a_star = &star;
-    columns.n_fields = 1;
-    columns.fields = (PgQuery__Node *[]){&star_node};
-    columns_node.node_case = PG_QUERY__NODE__NODE_COLUMN_REF;
-    columns_node.column_ref = &columns;
-    target.val = &columns_node;
-    target_node.node_case = PG_QUERY__NODE__NODE_RES_TARGET;
-    target_node.res_target = &target;
-    from_node.node_case = PG_QUERY__NODE__NODE_RANGE_VAR;
-    from_node.range_var = table;
-    select.n_target_list = 1;
-    select.target_list = (PgQuery__Node *[]){&target_node};
-    select.n_from_clause = 1;
-    select.from_clause = (PgQuery__Node *[]){&from_node};
-    select_node.node_case = PG_QUERY__NODE__NODE_SELECT_STMT;
-    select_node.select_stmt = &select;
-    return bind_query(binder, &select_node, out);
-}
-
 static kith_error *bind_copy(struct binder *binder, const PgQuery__CopyStmt *copy, struct statement *out)
 {
     if (copy->is_from || copy->is_program || copy->filename == NULL || copy->filename[0] == '\0')
@@ -159,7 +129,7 @@ static kith_error *bind_copy(struct binder *binder, const PgQuery__CopyStmt *cop
         return bind_query(binder, copy->query, &out->plan);
     if (copy->n_attlist > 0)
         return bind_not_implemented(binder, 0, "COPY of a list of columns; write COPY (SELECT …) TO");
-    return bind_copied_table(binder, copy->relation, &out->plan);
+    return bind_whole_table(binder, copy->relation, &out->plan);
 }
 
 static kith_error *bind_drop(struct binder *binder, const PgQuery__DropStmt *drop, struct statement *out)

@@ -8,7 +8,7 @@ struct storage_file *storage_file_ref(struct storage_file *file)
 
 void storage_file_unref(struct storage_file *file)
 {
-    if (refcount_drop(&file->refs))
+    if (file != NULL && refcount_drop(&file->refs))
         file->ops->free(file);
 }
 

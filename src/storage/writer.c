@@ -149,6 +149,8 @@ kith_error *storage_writer_finish(struct storage_writer *writer)
 
 void storage_writer_free(struct storage_writer *writer)
 {
+    if (writer == NULL)
+        return;
     if (writer->fd >= 0)
         close(writer->fd);
     if (writer->temporary != NULL)

@@ -69,7 +69,7 @@ static void print_header(struct printer *printer)
     size_t columns = printer->schema->field_count;
     for (size_t i = 0; i < columns; i++) {
         fputs(i == 0 ? " " : " | ", stdout);
-        print_padded(str_of(printer->schema->fields[i].name), printer->widths[i], false);
+        print_padded(str_of(printer->schema->fields[i].name), i + 1 == columns ? 0 : printer->widths[i], false);
     }
     putchar('\n');
     for (size_t i = 0; i < columns; i++) {
@@ -206,6 +206,13 @@ static kith_error *sink_end(struct session_sink *sink, uint64_t rows)
     return check_output();
 }
 
+static kith_error *sink_text(struct session_sink *sink, const char *text)
+{
+    fputs(text, stdout);
+    fflush(stdout);
+    return check_output();
+}
+
 static kith_error *sink_done(struct session_sink *sink, const char *tag)
 {
     struct printer *printer = CONTAINER_OF(sink, struct printer, sink);
@@ -219,7 +226,8 @@ kith_error *printer_new(enum print_format format, struct printer **out)
 {
     TRY(NEW(out));
     (*out)->format = format;
-    (*out)->sink = (struct session_sink){.begin = sink_begin, .batch = sink_batch, .end = sink_end, .done = sink_done};
+    (*out)->sink = (struct session_sink){
+        .begin = sink_begin, .batch = sink_batch, .end = sink_end, .text = sink_text, .done = sink_done};
     return NULL;
 }
 
