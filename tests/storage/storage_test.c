@@ -12,17 +12,7 @@
 
 static void put(const char *path, const char *text)
 {
-    char copy[256];
-    snprintf(copy, sizeof copy, "%s", path);
-    for (char *slash = strchr(copy, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(copy, 0777);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
+    assert_int_equal(temporary_file(path, text, strlen(text)), 0);
 }
 
 /* Checks that `pattern` lists exactly the paths in `expected`, joined by spaces. */
