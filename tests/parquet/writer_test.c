@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "columnar/builder.h"
 #include "parquet/encoding_rle.h"
+#include "parquet/file.h"
 #include "parquet/writer.h"
 #include "parquet/writer_parts.h"
 #include "temporary.h"
