@@ -7,6 +7,7 @@
 #define KITH_RUNTIME_CHANNEL_H
 
 #include "base/error.h"
+#include "runtime/fiber_errno.h"
 
 #include <stdint.h>
 

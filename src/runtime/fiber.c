@@ -5,8 +5,6 @@
 #include "runtime/mutex.h"
 #include "runtime/scheduler.h"
 
-#include <errno.h>
-
 static void destroy(struct fiber *fiber)
 {
     pthread_mutex_destroy(&fiber->end_mutex);
@@ -102,12 +100,6 @@ struct cancel_token *fiber_cancel_token(void)
 {
     struct fiber *fiber = fiber_current();
     return fiber != NULL ? fiber->cancel : NULL;
-}
-
-__attribute__((noinline)) int fiber_errno(void)
-{
-    __asm__ volatile("" ::: "memory");
-    return errno;
 }
 
 kith_error *fiber_yield(void)

@@ -1,6 +1,7 @@
 /*
  * Fibers: stackful coroutines. A fiber runs until it waits, yields or ends; it may continue on another thread than it
- * started on, so nothing in it may keep the address of a thread-local across a wait.
+ * started on, so nothing in it may keep the address of a thread-local across a wait: not pthread_self, which
+ * compilers take for constant, and errno only as fiber_errno.h makes it.
  *
  * A fiber may have a cancel token (cancel.h). When it is cancelled, every wait that the fiber is in or enters returns
  * the token's reason as its error at once; code that computes without waiting notices at its next coop_charge.
@@ -9,6 +10,7 @@
 #define KITH_RUNTIME_FIBER_H
 
 #include "runtime/cancel.h"
+#include "runtime/fiber_errno.h"
 #include "runtime/runtime.h"
 
 struct fiber;
@@ -35,10 +37,6 @@ struct fiber *fiber_current(void);
 
 /* The running fiber's cancel token, or NULL when it has none or outside a fiber. */
 struct cancel_token *fiber_cancel_token(void);
-
-/* errno of the thread that the fiber is on now. A compiler may take errno's address once for a whole function, which is
- * another thread's after a wait: read it with this in any function that also waits. */
-int fiber_errno(void);
 
 /* Lets other fibers run; comes back with a full budget. Gives the token's reason when it is cancelled. Does nothing
  * outside a fiber. */

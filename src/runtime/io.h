@@ -5,6 +5,7 @@
 #define KITH_RUNTIME_IO_H
 
 #include "base/error.h"
+#include "runtime/fiber_errno.h"
 
 #include <stdint.h>
 #include <sys/types.h>

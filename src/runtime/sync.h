@@ -6,6 +6,7 @@
 #define KITH_RUNTIME_SYNC_H
 
 #include "base/error.h"
+#include "runtime/fiber_errno.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -290,6 +290,44 @@ static void the_rounding_mode_belongs_to_the_fiber(void **state)
     run_on(2, round_differently, NULL);
 }
 
+struct migration {
+    pthread_barrier_t both;
+    bool migrated;
+};
+
+static kith_error *meet(void *argument)
+{
+    pthread_barrier_wait(&((struct migration *)argument)->both);
+    return NULL;
+}
+
+/* Its thread is taken by the other fiber, so that it can only go on with another. */
+static kith_error *use_errno_on_two_threads(void *argument)
+{
+    struct migration *migration = argument;
+    struct fiber *fiber = NULL;
+    TRY(spawn(meet, migration, &fiber));
+    pid_t thread = gettid(); /* not pthread_self, whose result the compiler keeps as it does that of errno */
+    const int *before = &errno;
+    errno = E2BIG;
+    TRY(fiber_yield());
+    pthread_barrier_wait(&migration->both);
+    bool migrated = gettid() != thread;
+    EXPECT((before != &errno) == migrated);
+    migration->migrated |= migrated;
+    return fiber_join(fiber);
+}
+
+static void errno_is_that_of_the_thread_the_fiber_is_on(void **state)
+{
+    struct migration migration = {0};
+    pthread_barrier_init(&migration.both, NULL, 2);
+    /* An idle thread may take the other fiber instead. */
+    while (!migration.migrated)
+        run_on(2, use_errno_on_two_threads, &migration);
+    pthread_barrier_destroy(&migration.both);
+}
+
 /* More values than there are registers, so that some are in callee-saved ones and some in memory across the switch. */
 static kith_error *keep_values(void *argument)
 {
@@ -416,6 +454,7 @@ int main(void)
         cmocka_unit_test(charging_more_than_the_budget_yields_once),
         cmocka_unit_test(charging_outside_a_fiber_does_nothing),
         cmocka_unit_test(the_rounding_mode_belongs_to_the_fiber),
+        cmocka_unit_test(errno_is_that_of_the_thread_the_fiber_is_on),
         cmocka_unit_test(values_survive_switches),
         cmocka_unit_test(overflowing_the_stack_faults),
         cmocka_unit_test(running_out_of_memory_is_an_error),

@@ -41,7 +41,7 @@ static kith_error *write_all(int fd, size_t bytes)
             bytes -= (size_t)n;
             continue;
         }
-        EXPECT(fiber_errno() == EAGAIN);
+        EXPECT(errno == EAGAIN);
         unsigned ready = 0;
         TRY(io_wait(fd, IO_WRITABLE, WAIT_FOREVER, &ready));
         EXPECT(ready == IO_WRITABLE);
@@ -58,7 +58,7 @@ static kith_error *read_all(int fd, size_t bytes)
             bytes -= (size_t)n;
             continue;
         }
-        EXPECT(n < 0 && fiber_errno() == EAGAIN);
+        EXPECT(n < 0 && errno == EAGAIN);
         unsigned ready = 0;
         TRY(io_wait(fd, IO_READABLE, WAIT_FOREVER, &ready));
         EXPECT(ready == IO_READABLE);
