@@ -122,10 +122,13 @@ kith_error *arithmetic_run(enum arithmetic_operator operation, const struct datu
     if (datum_is_null_constant(left) || datum_is_null_constant(right))
         return kernel_all_null(&type, rows, out);
     _cleanup_(array_unref) struct array *result = NULL;
-    TRY(kernel_new_result(&type, rows, &result));
+    enum type_id left_id = left->array->type.id, right_id = right->array->type.id;
+    if (type_is_float(left_id) || (type_is_integer(left_id) && selection_is_dense(selection, rows)))
+        TRY(kernel_new_result(&type, rows, &result));
+    else
+        TRY(kernel_new_zeroed_result(&type, rows, &result));
     TRY(kernel_unite_validity(result, (struct datum[]){*left, *right}, 2));
     struct arithmetic arithmetic = {operation, left, right, rows, selection, result};
-    enum type_id left_id = left->array->type.id, right_id = right->array->type.id;
     if (type_is_decimal(left_id))
         TRY(arithmetic_decimal(&arithmetic));
     else if (type_is_float(left_id))

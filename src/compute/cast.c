@@ -156,7 +156,7 @@ enum parse_result cast_from_text(const struct cast *cast, size_t row)
     }
     if (outcome != PARSE_OK)
         return outcome;
-    return cast_store_integer(result, row, number) ? PARSE_OK : PARSE_OUT_OF_RANGE;
+    return kernel_store_integer(result, row, number) ? PARSE_OK : PARSE_OUT_OF_RANGE;
 }
 
 /* Text or bytes from text, bytes or any other value in its text form. */
@@ -214,7 +214,7 @@ kith_error *cast_run(const struct datum *operand, const struct data_type *to, bo
     if (is_text_or_bytes(to->id))
         return to_text(&cast, out);
     _cleanup_(array_unref) struct array *result = NULL;
-    TRY(kernel_new_result(to, rows, &result));
+    TRY(kernel_new_zeroed_result(to, rows, &result));
     TRY(kernel_unite_validity(result, operand, 1));
     cast.result = result;
     if (!cast_widen(&cast))

@@ -97,22 +97,6 @@ static double to_double(const struct number *number)
     return number->scale > 0 ? (double)number->unscaled / power : (double)number->unscaled * power;
 }
 
-bool cast_store_integer(struct array *result, size_t row, __int128 value)
-{
-    uint8_t *values = result->values->data;
-    __int128 least, greatest;
-    enum type_id physical = kernel_physical_type(&result->type);
-    size_t bits = 8 * type_width(&result->type);
-    bool is_signed = type_is_signed_integer(physical);
-    greatest = ((__int128)1 << (bits - is_signed)) - 1;
-    least = is_signed ? -greatest - 1 : 0;
-    if (value < least || value > greatest)
-        return false;
-    uint64_t stored = (uint64_t)value;
-    memcpy(values + row * (bits / 8), &stored, bits / 8);
-    return true;
-}
-
 static enum parse_result store_integer(const struct cast *cast, size_t row, const struct number *number)
 {
     __int128 value;
@@ -124,7 +108,7 @@ static enum parse_result store_integer(const struct cast *cast, size_t row, cons
     } else if (!decimal_rescale(number->unscaled, number->scale, 0, &value)) {
         return PARSE_OUT_OF_RANGE;
     }
-    return cast_store_integer(cast->result, row, value) ? PARSE_OK : PARSE_OUT_OF_RANGE;
+    return kernel_store_integer(cast->result, row, value) ? PARSE_OK : PARSE_OUT_OF_RANGE;
 }
 
 static enum parse_result store_decimal(const struct cast *cast, size_t row, const struct number *number)

@@ -31,7 +31,4 @@ cast_converter cast_temporal;
 /* Any type that has a value for it from text. */
 cast_converter cast_from_text;
 
-/* Stores an integer in a result of any integer or temporal type; false when it does not fit. */
-bool cast_store_integer(struct array *result, size_t row, __int128 value);
-
 #endif

@@ -69,7 +69,7 @@ static enum parse_result convert_point(const struct cast *cast, size_t row, int6
         if (to->id == TYPE_DATE64)
             result *= MILLISECONDS_PER_DAY;
     }
-    return cast_store_integer(cast->result, row, result) ? PARSE_OK : PARSE_OUT_OF_RANGE;
+    return kernel_store_integer(cast->result, row, result) ? PARSE_OK : PARSE_OUT_OF_RANGE;
 }
 
 enum parse_result cast_temporal(const struct cast *cast, size_t row)
@@ -87,5 +87,5 @@ enum parse_result cast_temporal(const struct cast *cast, size_t row)
     } else {
         result = convert_unit(value.int64, from->unit, to->unit);
     }
-    return cast_store_integer(cast->result, row, result) ? PARSE_OK : PARSE_OUT_OF_RANGE;
+    return kernel_store_integer(cast->result, row, result) ? PARSE_OK : PARSE_OUT_OF_RANGE;
 }

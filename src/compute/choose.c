@@ -53,7 +53,7 @@ kith_error *choose_rows(const struct data_type *type, const struct datum *source
     if (type_is_nested(type->id))
         return error_new(KITH_ERROR_NOT_IMPLEMENTED, "choice among nested values");
     _cleanup_(array_unref) struct array *result = NULL;
-    TRY(kernel_new_result(type, rows, &result));
+    TRY(kernel_new_zeroed_result(type, rows, &result));
     TRY(buffer_new_zeroed(bitmap_bytes(rows), &result->validity));
     result->null_count = -1;
     for (size_t k = 0; k < selected_count(selection, rows); k++) {

@@ -63,6 +63,13 @@ kith_error *kernel_new_result(const struct data_type *type, size_t rows, struct 
     return NULL;
 }
 
+kith_error *kernel_new_zeroed_result(const struct data_type *type, size_t rows, struct array **out)
+{
+    TRY(kernel_new_result(type, rows, out));
+    memset((*out)->values->data, 0, (*out)->values->size);
+    return NULL;
+}
+
 static void and_bits(uint8_t *out, const uint8_t *bits, size_t offset, size_t length)
 {
     if (offset % 8 == 0) {
@@ -142,4 +149,20 @@ char *kernel_show(const struct datum *datum, size_t row, char *out, size_t size)
 kith_error *kernel_all_null(const struct data_type *type, size_t rows, struct array **out)
 {
     return array_new_null(type, rows, out);
+}
+
+bool kernel_store_integer(struct array *result, size_t row, __int128 value)
+{
+    uint8_t *values = result->values->data;
+    __int128 least, greatest;
+    enum type_id physical = kernel_physical_type(&result->type);
+    size_t bits = 8 * type_width(&result->type);
+    bool is_signed = type_is_signed_integer(physical);
+    greatest = ((__int128)1 << (bits - is_signed)) - 1;
+    least = is_signed ? -greatest - 1 : 0;
+    if (value < least || value > greatest)
+        return false;
+    uint64_t stored = (uint64_t)value;
+    memcpy(values + row * (bits / 8), &stored, bits / 8);
+    return true;
 }

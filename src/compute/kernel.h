@@ -20,6 +20,15 @@ struct datum {
     bool constant; /* array->length is 1 */
 };
 
+/* Drops an owned reference, if there is one. */
+static inline void datum_reset(struct datum *datum)
+{
+    if (datum->array != NULL)
+        array_unref(datum->array);
+    datum->array = NULL;
+}
+DEFINE_VALUE_CLEANUP(datum_reset, struct datum)
+
 static inline struct datum datum_of(struct array *array)
 {
     return (struct datum){.array = array};
@@ -71,8 +80,10 @@ typedef __int128 loose_int128 __attribute__((aligned(8), may_alias));
  * BOOL; TYPE_NULL for what is none of these (strings, intervals of several fields, nested). */
 enum type_id kernel_physical_type(const struct data_type *type);
 
-/* A result of `rows` values with an uninitialised values buffer (zeroed bits for BOOL) and no validity. */
+/* A result of `rows` values and no validity. Values are uninitialised (bits of BOOL are zeroed), for kernels that write
+ * all of them; those that skip NULL and unselected rows want zeros there, which later kernels then read harmlessly. */
 kith_error *kernel_new_result(const struct data_type *type, size_t rows, struct array **out) _must_check_;
+kith_error *kernel_new_zeroed_result(const struct data_type *type, size_t rows, struct array **out) _must_check_;
 
 /* Gives `result` (unshared) the validity of a kernel whose result is NULL where any operand is: the bitmaps of the
  * operands that are not constant, AND-ed; shared with the operand when it is the only one and begins at a byte. */
@@ -83,6 +94,9 @@ kith_error *kernel_own_validity(struct array *result) _must_check_;
 
 /* One row of `datum` as text for an error message, cut to a readable length. `out` holds `size` bytes; returns it. */
 char *kernel_show(const struct datum *datum, size_t row, char *out, size_t size);
+
+/* Stores an integer in a result (offset 0) of any integer or temporal type; false when it does not fit. */
+bool kernel_store_integer(struct array *result, size_t row, __int128 value);
 
 /* NULL for every row. */
 kith_error *kernel_all_null(const struct data_type *type, size_t rows, struct array **out) _must_check_;

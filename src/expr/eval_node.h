@@ -34,14 +34,6 @@ struct eval_frame {
     size_t rows;
 };
 
-static inline void datum_reset(struct datum *datum)
-{
-    if (datum->array != NULL)
-        array_unref(datum->array);
-    datum->array = NULL;
-}
-DEFINE_VALUE_CLEANUP(datum_reset, struct datum)
-
 /* The node's value for the rows of `selection` (NULL = all): an owned reference in out->array. Columns come as they
  * are, dictionary-encoded ones too; everything else is decoded. With no row selected the value is a constant NULL and
  * nothing is computed. eval_node_run_decoded decodes columns too. */

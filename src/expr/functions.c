@@ -46,15 +46,16 @@ kith_error *expr_function(struct arena *arena, const struct scalar_function *fun
     const struct scalar *constants[FUNCTION_MAX_ARGUMENTS];
     struct expr *expr;
     if (count < function->least_arguments || count > function->most_arguments)
-        return error_hint(error_new(KITH_ERROR_UNDEFINED_FUNCTION, "%s takes no %zu arguments", function->name, count),
-                          "it is called %s", function->signature);
+        return error_hint(
+            error_new(KITH_ERROR_UNDEFINED_FUNCTION, "function %s takes no %zu arguments", function->name, count),
+            "it is called %s", function->signature);
     for (size_t i = 0; i < count; i++) {
         types[i] = arguments[i]->type;
         constants[i] = arguments[i]->kind == EXPR_LITERAL ? &arguments[i]->literal : NULL;
     }
     kith_error *error = function->resolve(types, constants, count, &type);
     if (error != NULL)
-        return error_hint(error, "it is called %s", function->signature);
+        return error_hint(error_wrap(error, "function %s", function->name), "it is called %s", function->signature);
     TRY(expr_new(arena, EXPR_FUNCTION, &type, arguments, count, &expr));
     expr->function = function;
     expr->nullable = result_nullable(function, arguments, count);

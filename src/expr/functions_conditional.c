@@ -9,11 +9,8 @@ kith_error *function_resolve_alike(const struct data_type *arguments, const stru
 {
     for (size_t i = 1; i < count; i++) {
         bool text = type_is_string(arguments[0].id) && type_is_string(arguments[i].id);
-        char first[128], other[128];
         if (!text && !type_equal(&arguments[0], &arguments[i]))
-            return error_new(KITH_ERROR_TYPE_MISMATCH, "arguments have different types: %s and %s",
-                             type_format(&arguments[0], first, sizeof first),
-                             type_format(&arguments[i], other, sizeof other));
+            return function_type_error(arguments, count);
     }
     *out = arguments[0];
     return compare_check(&arguments[0], &arguments[0]);
