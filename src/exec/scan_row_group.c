@@ -265,14 +265,31 @@ static void drop_window(struct row_group_scan *scan)
     selection_unref(TAKE(scan->alive));
 }
 
+/* Dictionaries that were kept for keys and filters end here: what survived is few rows, and a row that an operator
+ * keeps should not keep the texts of a whole row group. */
+static kith_error *decode_dictionary(struct row_group_scan *scan, size_t column)
+{
+    struct scan_column *self = &scan->columns[column];
+    struct array *decoded = NULL;
+    if (self->values->dictionary == NULL ||
+        type_is_dictionary(&scan->plan->scan->table_schema->fields[scan->plan->columns[column]].type))
+        return NULL;
+    TRY(array_decode_dictionary(self->values, &decoded));
+    array_unref(self->values);
+    self->values = decoded;
+    return NULL;
+}
+
 static kith_error *output_batch(struct row_group_scan *scan, struct batch **out)
 {
     struct schema *schema = scan->operator->plan->schema;
     _cleanup_(batch_unref) struct batch *all = NULL;
     _cleanup_free_ struct array **arrays = NULL;
     TRY(NEW_ARRAY(&arrays, schema->field_count));
-    for (size_t i = 0; i < schema->field_count; i++)
+    for (size_t i = 0; i < schema->field_count; i++) {
+        TRY(decode_dictionary(scan, scan->plan->output[i]));
         arrays[i] = scan->columns[scan->plan->output[i]].values;
+    }
     TRY(batch_new(schema, arrays, rows_read(scan), &all));
     return batch_select(all, scan->alive, out);
 }
@@ -315,6 +332,8 @@ static kith_error *open_column(struct row_group_scan *scan, size_t column, const
     struct scan_column *self = &scan->columns[column];
     struct parquet_file *file = scan->file->file;
     const struct parquet_read_options options = {
+        /* Keys and filters are decided once for each text of a dictionary. */
+        .keep_dictionary = column < scan->plan->stage_end[STAGE_PREDICATE],
         .verify_checksums = settings_get(settings, SETTING_PARQUET_VERIFY_CHECKSUMS) != 0,
     };
     if (chunk < 0)

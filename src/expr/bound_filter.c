@@ -2,9 +2,12 @@
  * Rows strictly better than a bound. The first key decides nearly every row, so it is compared in its own type where
  * that is a machine number; what ties there, and every other type, is compared by sort key.
  */
+#include "base/alloc.h"
 #include "base/limits.h"
 #include "expr/dynamic_filter.h"
 #include "expr/eval.h"
+
+#include <endian.h>
 
 /* The rows of `batch` that may still be better, by the first key alone. `ties` keeps rows that equal the bound. */
 struct first_key {
@@ -68,13 +71,18 @@ static bool is_nan(const struct scalar *value)
            (value->type.id == TYPE_FLOAT64 && value->float64 != value->float64);
 }
 
+static bool is_text(enum type_id id)
+{
+    return type_is_string(id) || id == TYPE_BINARY || id == TYPE_LARGE_BINARY || id == TYPE_BINARY_VIEW;
+}
+
 static bool has_number_layout(const struct data_type *type)
 {
     return !type_is_dictionary(type) && type_width(type) > 0 && type_width(type) <= 8 && type->id != TYPE_FLOAT16 &&
            type->id != TYPE_FIXED_SIZE_BINARY && type->id != TYPE_INTERVAL_DAY_TIME;
 }
 
-static void select_first_key(const struct first_key *key, const struct batch *batch, struct selection *out)
+static void select_first_number(const struct first_key *key, const struct batch *batch, struct selection *out)
 {
     const struct scalar *value = key->value;
     size_t count = 0;
@@ -116,6 +124,63 @@ static void select_first_key(const struct first_key *key, const struct batch *ba
     out->count = count;
 }
 
+/* First bytes of a text as a number that orders as they do; shorter texts are padded with zeros. */
+static uint64_t text_prefix(struct str text)
+{
+    uint64_t prefix = 0;
+    memcpy(&prefix, text.data, MIN(text.length, sizeof prefix));
+    return be64toh(prefix);
+}
+
+struct text_limit {
+    struct str text;
+    uint64_t prefix;
+    struct sort_order order;
+    bool ties;
+};
+
+/* Most texts differ in their first eight bytes. */
+static bool text_is_better(const struct text_limit *limit, struct str text)
+{
+    uint64_t prefix = text_prefix(text);
+    int order = prefix != limit->prefix ? (prefix < limit->prefix ? -1 : 1) : str_compare(text, limit->text);
+    if (limit->order.descending)
+        order = -order;
+    return order < 0 || (order == 0 && limit->ties);
+}
+
+/* The texts of a dictionary are compared once each, not once a row. */
+static kith_error *compare_dictionary(const struct text_limit *limit, const struct array *dictionary, bool **out)
+{
+    TRY(NEW_ARRAY(out, dictionary->length));
+    for (size_t i = 0; i < dictionary->length; i++)
+        (*out)[i] = array_is_null(dictionary, i) ? limit->order.nulls_first
+                                                 : text_is_better(limit, array_string(dictionary, i));
+    return NULL;
+}
+
+static kith_error *select_first_text(const struct first_key *key, const struct batch *batch, struct selection *out)
+{
+    const struct array *array = key->array;
+    const struct text_limit limit = {
+        .text = key->value->string, .prefix = text_prefix(key->value->string), .order = key->order, .ties = key->ties};
+    _cleanup_free_ bool *better = NULL;
+    if (array->dictionary != NULL)
+        TRY(compare_dictionary(&limit, array->dictionary, &better));
+    size_t rows = batch_row_count(batch), count = 0;
+    for (size_t i = 0; i < rows; i++) {
+        uint32_t row = batch->selection == NULL ? (uint32_t)i : batch->selection->rows[i];
+        out->rows[count] = row;
+        if (array_is_null_itself(array, row))
+            count += key->order.nulls_first;
+        else
+            count += better != NULL ? better[array_dictionary_index(array, row)]
+                                    : text_is_better(&limit, array_string(array, row));
+    }
+    out->count = count;
+    return NULL;
+}
+
 /* The batch with a narrower selection; the batch itself when nothing was removed. */
 static kith_error *narrowed(struct batch *batch, struct selection *selection, struct batch **out)
 {
@@ -131,7 +196,10 @@ static kith_error *filter_by_first_key(const struct first_key *key, struct batch
     _cleanup_(selection_unref) struct selection *selection = NULL;
     /* One more: the loops write before they count. */
     TRY(selection_new(batch_row_count(batch) + 1, &selection));
-    select_first_key(key, batch, selection);
+    if (has_number_layout(&key->array->type))
+        select_first_number(key, batch, selection);
+    else
+        TRY(select_first_text(key, batch, selection));
     return narrowed(batch, selection, out);
 }
 
@@ -173,7 +241,8 @@ static kith_error *filter_rows(const struct bound *bound, const struct sort_orde
     _cleanup_(batch_unref) struct batch *candidates = NULL;
     size_t count = bound->value_count;
     TRY(evaluate_keys(evaluators, 1, batch, arrays));
-    if (!bound->values[0].is_null && !is_nan(&bound->values[0]) && has_number_layout(&arrays[0]->type)) {
+    bool comparable = has_number_layout(&arrays[0]->type) || is_text(arrays[0]->type.id);
+    if (!bound->values[0].is_null && !is_nan(&bound->values[0]) && comparable) {
         const struct first_key key = {
             .array = arrays[0], .value = &bound->values[0], .order = orders[0], .ties = count > 1};
         TRY(filter_by_first_key(&key, batch, &candidates));
