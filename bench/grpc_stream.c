@@ -116,7 +116,7 @@ int main(int count, char **words)
     struct bench bench = {
         .message_bytes = (count > 1 ? strtoul(words[1], NULL, 10) : 1024) * 1024,
         .messages = count > 2 ? strtoul(words[2], NULL, 10) : 4096,
-        .rounds = count > 3 ? atoi(words[3]) : 5,
+        .rounds = count > 3 ? (int)strtol(words[3], NULL, 10) : 5,
     };
     if (bench.rounds < 1 || bench.rounds > MOST_ROUNDS) {
         fprintf(stderr, "grpc_stream: 1 to %d rounds\n", MOST_ROUNDS);
