@@ -1,9 +1,9 @@
 /*
  * Prints the statistics of each row group and readable column of a Parquet file, for outside_statistics.py:
  *     usage: parquet_statistics FILE
- * A line has, separated by tabs: row group, column (in the file's order), min, max ("-" where there is none), "exact" or
- * "cut" for each, number of NULLs or "-". Numbers are in decimal, floating-point ones with all their digits, a binary16
- * as its bits; strings are in hexadecimal.
+ * A line has, separated by tabs: row group, column (in the file's order), min, max ("-" where there is none), "exact"
+ * or "cut" for each, number of NULLs or "-". Numbers are in decimal, floating-point ones with all their digits, a
+ * binary16 as its bits; strings are in hexadecimal.
  */
 #include "parquet/file.h"
 
