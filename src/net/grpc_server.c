@@ -164,8 +164,10 @@ static kith_error *accept_loop(void *argument)
             error = grpc_server_serve(listener->server, transport);
         else
             TRY(sleep_until(clock_monotonic_ns(runtime_clock(listener->server->runtime)) + NANOSECONDS_PER_SECOND));
-        if (error != NULL)
+        if (error != NULL && kith_error_code(error) != KITH_ERROR_UNAVAILABLE)
             warn(listener, error);
+        else
+            error_free(error);
     }
 }
 

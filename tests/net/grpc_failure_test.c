@@ -90,41 +90,89 @@ static void the_deadline_ends_both_ends(void **state)
     run_both(deadline_body);
 }
 
-/* Dials the server and keeps the near end, so that the test can cut the line. */
+/* Dials the server, and lets the test cut the line at any time: the real transport lives as long as the test. */
 struct cutter {
+    struct transport base;
     struct fixture *fixture;
-    struct transport *transport;
+    struct transport *inner;
 };
+
+static kith_error *cutter_read(struct transport *transport, void *out, size_t size, int64_t deadline_ns, size_t *got)
+{
+    return transport_read(CONTAINER_OF(transport, struct cutter, base)->inner, out, size, deadline_ns, got);
+}
+
+static kith_error *cutter_write(struct transport *transport, struct iovec *pieces, size_t count, int64_t deadline_ns)
+{
+    return transport_write(CONTAINER_OF(transport, struct cutter, base)->inner, pieces, count, deadline_ns);
+}
+
+static void cutter_shutdown(struct transport *transport, enum transport_side side)
+{
+    transport_shutdown(CONTAINER_OF(transport, struct cutter, base)->inner, side);
+}
+
+static void cutter_free(struct transport *transport)
+{
+}
+
+static const struct transport_ops cutter_ops = {cutter_read, cutter_write, cutter_shutdown, cutter_free};
 
 static kith_error *dial_to_cut(void *context, const char *target, int64_t deadline_ns, struct transport **out)
 {
     struct cutter *cutter = context;
-    TRY(cutter->fixture->over_tcp ? socket_connect(target, deadline_ns, out)
-                                  : fixture_dial(cutter->fixture, target, deadline_ns, out));
-    cutter->transport = *out;
+    TRY(cutter->fixture->over_tcp ? socket_connect(target, deadline_ns, &cutter->inner)
+                                  : fixture_dial(cutter->fixture, target, deadline_ns, &cutter->inner));
+    cutter->base.ops = &cutter_ops;
+    snprintf(cutter->base.peer, sizeof cutter->base.peer, "%s", target);
+    *out = &cutter->base;
     return NULL;
 }
 
-static kith_error *lost_connection_body(struct fixture *fixture)
+static kith_error *lose_connection(struct fixture *fixture, struct cutter *cutter)
 {
-    atomic_store(&echo_hang_reason, 0);
-    struct cutter cutter = {.fixture = fixture};
-    struct grpc_channel_options options = {.dial = dial_to_cut, .dial_context = &cutter};
+    struct grpc_channel_options options = {.dial = dial_to_cut, .dial_context = cutter};
     _cleanup_(grpc_channel_unref) struct grpc_channel *channel = NULL;
     TRY(grpc_channel_open(runtime_current(), fixture->address, &options, &channel));
     struct hanging hanging[WAITING_CALLS] = {0};
     for (size_t i = 0; i < WAITING_CALLS; i++)
         TRY(hang(channel, NULL, WAIT_FOREVER, &hanging[i]));
     TRY(until_live(fixture, WAITING_CALLS));
-    transport_shutdown(cutter.transport, TRANSPORT_BOTH);
+    transport_shutdown(cutter->inner, TRANSPORT_BOTH);
     for (size_t i = 0; i < WAITING_CALLS; i++)
         TRY(hang_ended(&hanging[i], KITH_ERROR_UNAVAILABLE, fixture->address));
-    TRY(until_live(fixture, 0));
-    EXPECT(atomic_load(&echo_hang_reason) == KITH_ERROR_UNAVAILABLE);
+    return until_live(fixture, 0);
+}
 
-    /* The next call makes a new connection. */
-    _cleanup_(buffer_unref) struct buffer *reply = NULL;
-    return grpc_call_unary(channel, "/kith.test.Echo/Unary", NULL, WAIT_FOREVER, NULL, 0, &reply);
+static kith_error *lost_connection_body(struct fixture *fixture)
+{
+    atomic_store(&echo_hang_reason, 0);
+    struct cutter cutter = {.fixture = fixture};
+    kith_error *error = lose_connection(fixture, &cutter);
+    if (cutter.inner != NULL)
+        transport_free(cutter.inner);
+    TRY(error);
+    EXPECT(atomic_load(&echo_hang_reason) == KITH_ERROR_UNAVAILABLE);
+    return NULL;
+}
+
+static kith_error *reconnect_body(struct fixture *fixture)
+{
+    TRY(grpc_channel_connect(fixture->channel));
+    grpc_server_free(TAKE(fixture->server));
+    struct grpc_server_options options = {.methods = echo_methods, .method_count = ARRAY_SIZE(echo_methods)};
+    struct buffer *reply = NULL;
+    EXPECT_FAILS(grpc_call_unary(fixture->channel, "/kith.test.Echo/Unary", NULL, WAIT_FOREVER, NULL, 0, &reply),
+                 KITH_ERROR_UNAVAILABLE);
+    TRY(grpc_server_new(runtime_current(), &options, &fixture->server));
+    TRY(grpc_server_listen(fixture->server, fixture->address, NULL));
+    _cleanup_(buffer_unref) struct buffer *second = NULL;
+    return grpc_call_unary(fixture->channel, "/kith.test.Echo/Unary", NULL, WAIT_FOREVER, NULL, 0, &second);
+}
+
+static void a_channel_connects_again_after_a_loss(void **state)
+{
+    fixture_run((struct fixture){.over_tcp = true}, reconnect_body);
 }
 
 static void a_lost_connection_wakes_every_call_and_cancels_every_handler(void **state)
@@ -312,6 +360,7 @@ int main(void)
         cmocka_unit_test(cancelling_the_fiber_ends_its_wait_and_the_call),
         cmocka_unit_test(the_deadline_ends_both_ends),
         cmocka_unit_test(a_lost_connection_wakes_every_call_and_cancels_every_handler),
+        cmocka_unit_test(a_channel_connects_again_after_a_loss),
         cmocka_unit_test(a_silent_peer_is_given_up_after_the_keepalive_time),
         cmocka_unit_test(a_peer_that_answers_pings_is_kept),
         cmocka_unit_test(a_server_gives_up_a_silent_client),

@@ -19,7 +19,7 @@ struct fixture {
     struct http2_options server_http2;
     struct grpc_server *server;
     struct grpc_channel *channel;
-    const char *address;
+    char address[64];
     kith_error *(*body)(struct fixture *fixture);
 };
 
@@ -34,25 +34,40 @@ static inline kith_error *fixture_dial(void *context, const char *target, int64_
     return NULL;
 }
 
-static inline kith_error *fixture_main(void *argument)
+static inline kith_error *fixture_serve(struct fixture *fixture)
 {
-    struct fixture *fixture = argument;
     struct grpc_server_options server = {
         .methods = echo_methods, .method_count = ARRAY_SIZE(echo_methods), .http2 = fixture->server_http2};
     TRY(grpc_server_new(runtime_current(), &server, &fixture->server));
-    _cleanup_(grpc_server_free) struct grpc_server *owned_server = fixture->server;
-    fixture->address = "pipe";
+    const char *bound = "pipe";
     if (fixture->over_tcp)
-        TRY(grpc_server_listen(owned_server, "127.0.0.1:0", &fixture->address));
-    struct grpc_channel_options channel = {.http2 = fixture->client_http2};
+        TRY(grpc_server_listen(fixture->server, "127.0.0.1:0", &bound));
+    snprintf(fixture->address, sizeof fixture->address, "%s", bound);
+    return NULL;
+}
+
+static inline kith_error *fixture_call(struct fixture *fixture)
+{
+    struct grpc_channel_options options = {.http2 = fixture->client_http2};
     if (!fixture->over_tcp) {
-        channel.dial = fixture_dial;
-        channel.dial_context = fixture;
+        options.dial = fixture_dial;
+        options.dial_context = fixture;
     }
-    _cleanup_(grpc_channel_unref) struct grpc_channel *owned_channel = NULL;
-    TRY(grpc_channel_open(runtime_current(), fixture->address, &channel, &owned_channel));
-    fixture->channel = owned_channel;
+    _cleanup_(grpc_channel_unref) struct grpc_channel *channel = NULL;
+    TRY(grpc_channel_open(runtime_current(), fixture->address, &options, &channel));
+    fixture->channel = channel;
     return fixture->body(fixture);
+}
+
+static inline kith_error *fixture_main(void *argument)
+{
+    struct fixture *fixture = argument;
+    kith_error *error = fixture_serve(fixture);
+    if (error == NULL)
+        error = fixture_call(fixture);
+    if (fixture->server != NULL)
+        grpc_server_free(fixture->server);
+    return error;
 }
 
 static inline size_t count_descriptors(void)
