@@ -22,7 +22,8 @@ static kith_error *parse_unix(const char *text, const char *path, struct address
     size_t length = strlen(path);
     if (length == 0)
         return bad_address(text, "there is no path after unix:");
-    if (length >= sizeof limit.sun_path || length >= sizeof out->host)
+    _Static_assert(sizeof limit.sun_path <= sizeof out->host, "a path fits where a host does");
+    if (length >= sizeof limit.sun_path)
         return bad_address(text, "the path of a Unix socket may have 107 bytes at most");
     out->is_unix = true;
     memcpy(out->host, path, length + 1);

@@ -78,7 +78,7 @@ static kith_error *grow(struct inbound_segment *segment, size_t needed)
     capacity = MAX(capacity, needed);
     struct buffer *larger;
     TRY(buffer_new(capacity, &larger));
-    if (segment->length > 0)
+    if (segment->message != NULL)
         memcpy(larger->data, segment->message->data, segment->length);
     buffer_unref(segment->message);
     segment->message = larger;

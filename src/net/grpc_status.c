@@ -277,7 +277,9 @@ kith_error *grpc_status_read(const struct headers *trailers, unsigned http_statu
                              (int)text.length, text.data);
         status = status * 10 + (unsigned)(text.data[i] - '0');
     }
-    if (status == GRPC_OK && text.length > 0)
+    if (text.length == 0)
+        return error_new(KITH_ERROR_PROTOCOL, "%s sent an empty grpc-status", peer);
+    if (status == GRPC_OK)
         return NULL;
 
     _cleanup_(strbuf_reset) struct strbuf whole = {0};

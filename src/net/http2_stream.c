@@ -265,6 +265,7 @@ static kith_error *enqueue(struct http2_stream *stream, const struct slice *slic
             continue;
         struct http2_segment segment = {slices[i].data, slices[i].size, slices[i].owner};
         if (segment.owner == NULL) {
+            ASSERT(copies != NULL);
             segment.data = copies->data + copied;
             segment.owner = copies;
             copied += segment.size;
