@@ -159,8 +159,10 @@ static kith_error *close_reason(const struct http2_stream *stream, uint32_t erro
 
 static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error_code, void *user_data)
 {
+    struct http2_connection *connection = user_data;
     struct http2_stream *stream = nghttp2_session_get_stream_user_data(session, id);
-    if (stream != NULL)
+    /* When the connection is ending, its streams are about to be told why, which is more than is known here. */
+    if (stream != NULL && !connection->stopping)
         http2_stream_close(stream, close_reason(stream, error_code));
     return 0;
 }
@@ -169,7 +171,7 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error_
 static int on_frame_not_send(nghttp2_session *session, const nghttp2_frame *frame, int error_code, void *user_data)
 {
     struct http2_connection *connection = user_data;
-    if (frame->hd.type != NGHTTP2_HEADERS || frame->hd.stream_id == 0)
+    if (frame->hd.type != NGHTTP2_HEADERS || frame->hd.stream_id == 0 || connection->stopping)
         return 0;
     struct http2_stream *stream = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     if (stream == NULL)
