@@ -29,6 +29,7 @@ struct worker_info {
     const char *version; /* of the program */
     uint32_t protocol_version;
     uint64_t capabilities; /* bits of enum worker_capability */
+    uint32_t processors;   /* threads that run its tasks; 0 = not said */
 };
 kith_error *worker_info_encode(const struct worker_info *info, struct strbuf *out) _must_check_;
 kith_error *worker_info_decode(struct str bytes, struct arena *arena, struct worker_info *out) _must_check_;
@@ -48,6 +49,7 @@ struct bound_message {
     uint64_t filter_id;
     size_t value_count;
     struct scalar *values; /* DataFusion's ScalarValue on the wire, typed NULLs included */
+    int64_t found_unix_ns; /* when the task found it, by its wall clock; 0 = not said */
 };
 
 struct set_plan {
