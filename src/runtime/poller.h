@@ -24,7 +24,7 @@ struct poller {
     int event_fd;            /* interrupts the wait */
     atomic_bool taken;       /* some worker polls */
     atomic_size_t requests;  /* io_waits that have not ended */
-    _Atomic int64_t last_ns; /* when the last poll ended, by system_clock */
+    _Atomic int64_t last_ns; /* when a busy worker last polled, by system_clock */
 
     pthread_mutex_t mutex;             /* guards the rest */
     struct io_descriptor *descriptors; /* indexed by descriptor number */

@@ -60,7 +60,7 @@ void runtime_free(struct runtime *runtime)
         return;
     ASSERT(runtime_current() != runtime);
     pthread_mutex_lock(&runtime->live_mutex);
-    while (atomic_load(&runtime->live_fibers) > 0)
+    while (atomic_load(&runtime->live_fibers) > 0 || runtime->visitors > 0)
         pthread_cond_wait(&runtime->live_changed, &runtime->live_mutex);
     pthread_mutex_unlock(&runtime->live_mutex);
 

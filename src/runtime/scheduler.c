@@ -39,7 +39,7 @@ static struct fiber *queue_take(struct run_queue *queue, size_t (*want)(size_t l
                                 size_t *count)
 {
     if (atomic_load_explicit(&queue->length, memory_order_relaxed) == 0)
-        return NULL; /* who goes to sleep looks again under the mutex, see anything_queued */
+        return NULL; /* perhaps no longer: who goes to sleep looks again, see anything_queued */
     HOLD_MUTEX(&queue->mutex);
     *count = want(atomic_load_explicit(&queue->length, memory_order_relaxed));
     if (*count == 0)
@@ -152,6 +152,19 @@ static void wake_any(struct runtime *runtime)
         wake(claimed);
 }
 
+static void enter_as_visitor(struct runtime *runtime)
+{
+    HOLD_MUTEX(&runtime->live_mutex);
+    runtime->visitors++;
+}
+
+static void leave_as_visitor(struct runtime *runtime)
+{
+    HOLD_MUTEX(&runtime->live_mutex);
+    if (--runtime->visitors == 0)
+        pthread_cond_broadcast(&runtime->live_changed);
+}
+
 void scheduler_make_runnable(struct fiber *fiber)
 {
     struct runtime *runtime = fiber->runtime;
@@ -161,11 +174,13 @@ void scheduler_make_runnable(struct fiber *fiber)
             wake_any(runtime);
         return;
     }
-    /* Once queued, the fiber may run and end at any time. */
+    /* Once queued, the fiber may run and end at any time, but the runtime stays until its visitors have left. */
     struct worker *home = &runtime->workers[fiber->home];
+    enter_as_visitor(runtime);
     queue_push(&home->queue, fiber, fiber, 1);
     if (atomic_load(&runtime->idle_count) > 0 && !wake_home(home))
         wake_any(runtime);
+    leave_as_visitor(runtime);
 }
 
 static bool queue_is_empty(const struct worker *worker)

@@ -90,6 +90,7 @@ struct runtime {
     atomic_size_t live_fibers;
     pthread_mutex_t live_mutex; /* with live_changed: for who waits for the last fiber to end */
     pthread_cond_t live_changed;
+    size_t visitors; /* threads not of the runtime that are waking a fiber of it; guarded by live_mutex */
 
     struct stack_pool stacks;
     struct timers timers;
