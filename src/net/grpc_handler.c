@@ -32,12 +32,18 @@ static void on_ended(void *owner)
     grpc_call_wake_locked(call);
 }
 
-/* What a handler's waits are to fail with. A deadline that has passed must not look like one of the handler's own. */
-static kith_error *cancellation(const kith_error *reason)
+/* The handler is to end, and its status will say why. One that has ended leaves what the client did not take. */
+static void on_overdue(void *owner)
 {
-    if (kith_error_code(reason) == KITH_ERROR_TIMEOUT)
-        return error_new(KITH_ERROR_CANCELLED, "%s", kith_error_message(reason));
-    return error_copy(reason);
+    struct grpc_call *call = owner;
+    if (call->handler_ended) {
+        http2_stream_reset_locked(call->stream, HTTP2_CANCEL, NULL);
+        return;
+    }
+    call->late = true;
+    /* Not TIMEOUT: the handler must not take it for one of its own waits'. */
+    cancel_token_cancel(call->cancel, error_new(KITH_ERROR_CANCELLED, "the deadline that %s set for %s has passed",
+                                                grpc_call_peer(call), call->path));
 }
 
 static void on_closed(void *owner, kith_error *take_reason)
@@ -45,7 +51,7 @@ static void on_closed(void *owner, kith_error *take_reason)
     struct grpc_call *call = owner;
     call->closed = true;
     if (take_reason != NULL && !call->handler_ended)
-        cancel_token_cancel(call->cancel, cancellation(take_reason));
+        cancel_token_cancel(call->cancel, error_copy(take_reason));
     grpc_call_fail_locked(call, take_reason);
     call->ended = true;
     grpc_call_drop(call);
@@ -55,6 +61,7 @@ static const struct http2_stream_ops server_ops = {
     .headers = on_headers,
     .data = on_data,
     .ended = on_ended,
+    .overdue = on_overdue,
     .closed = on_closed,
 };
 
@@ -159,9 +166,19 @@ static kith_error *send_status(struct grpc_call *call, const kith_error *outcome
     return http2_stream_respond(call->stream, &fields, true);
 }
 
+static bool is_late(struct grpc_call *call)
+{
+    HOLD_MUTEX(http2_stream_mutex(call->stream));
+    return call->late;
+}
+
 /* Ends the call with the handler's outcome. A status that cannot be sent resets the stream. */
 static void finish(struct grpc_call *call, kith_error *take_outcome)
 {
+    if (take_outcome != NULL && is_late(call)) {
+        error_free(take_outcome);
+        take_outcome = error_new(KITH_ERROR_TIMEOUT, "%s did not end before its deadline", call->path);
+    }
     kith_error *error = send_status(call, take_outcome);
     error_free(take_outcome);
     if (error != NULL)

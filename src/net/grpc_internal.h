@@ -39,6 +39,7 @@ struct grpc_call {
     const struct grpc_method *method; /* NULL: there is none, and `error` says so */
     struct cancel_token *cancel;
     struct fiber *fiber;
+    bool late; /* the deadline that the client set has passed */
     bool handler_ended;
     struct grpc_call *next_fresh; /* waiting for its handler's fiber, or for that to be joined */
     struct grpc_call *previous;   /* among its connection's calls with a fiber */

@@ -171,7 +171,8 @@ static int64_t reader_deadline(struct http2_connection *connection)
     return earlier(quiet_end, connection->nearest_deadline_ns);
 }
 
-static void close_overdue(struct http2_connection *connection, int64_t now)
+/* Tells the owners whose deadlines have passed. They may close their streams, but no others. */
+static void tell_overdue(struct http2_connection *connection, int64_t now)
 {
     if (connection->nearest_deadline_ns < 0 || now < connection->nearest_deadline_ns)
         return;
@@ -181,12 +182,12 @@ static void close_overdue(struct http2_connection *connection, int64_t now)
         next = stream->next;
         if (stream->deadline_ns < 0)
             continue;
-        if (stream->deadline_ns <= now)
-            http2_stream_reset_locked(
-                stream, HTTP2_CANCEL,
-                error_new(KITH_ERROR_TIMEOUT, "the deadline that %s set has passed", connection->peer));
-        else
+        if (stream->deadline_ns > now) {
             connection->nearest_deadline_ns = earlier(connection->nearest_deadline_ns, stream->deadline_ns);
+            continue;
+        }
+        stream->deadline_ns = WAIT_FOREVER;
+        stream->ops->overdue(stream->owner);
     }
 }
 
@@ -217,7 +218,7 @@ static kith_error *on_reader_deadline(struct http2_connection *connection)
 {
     HOLD_MUTEX(&connection->mutex);
     int64_t now = http2_now(connection);
-    close_overdue(connection, now);
+    tell_overdue(connection, now);
     return judge_silence(connection, now);
 }
 
@@ -230,7 +231,7 @@ static kith_error *parse_step(struct http2_connection *connection, const uint8_t
     ssize_t n = nghttp2_session_mem_recv(connection->session, bytes, size);
     if (n < 0)
         return http2_session_error(connection, (int)n);
-    close_overdue(connection, connection->quiet_since_ns);
+    tell_overdue(connection, connection->quiet_since_ns);
     http2_wake_writer(connection);
     *stopping = connection->stopping;
     return NULL;

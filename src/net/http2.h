@@ -36,6 +36,8 @@ struct http2_stream_ops {
     kith_error *(*data)(void *owner, const uint8_t *bytes, size_t length);
     /* The peer will send no more. Called once, after the last `headers` or `data`. */
     void (*ended)(void *owner);
+    /* The stream's deadline has passed. Only called where one was set. */
+    void (*overdue)(void *owner);
     /* The last call. NULL when both sides have ended in order. */
     void (*closed)(void *owner, kith_error *take_reason);
 };
@@ -98,7 +100,7 @@ kith_error *http2_stream_open(struct http2_connection *connection, const struct 
 /* Server, in `accept`: names the owner; it gets one reference. */
 void http2_stream_attach_locked(struct http2_stream *stream, const struct http2_stream_ops *ops, void *owner);
 
-/* Server: closes the stream with TIMEOUT at `deadline_ns`. In `accept` only. */
+/* Server: `overdue` is called at `deadline_ns`, once, unless the stream is closed before. In `accept` only. */
 void http2_stream_set_deadline_locked(struct http2_stream *stream, int64_t deadline_ns);
 
 void http2_stream_unref(struct http2_stream *stream);
