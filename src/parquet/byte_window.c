@@ -2,15 +2,10 @@
 
 #include "base/clock.h"
 
-void byte_window_init(struct byte_window *window, struct storage_file *storage, uint64_t begin, uint64_t end)
+void byte_window_init(struct byte_window *window, struct storage_file *storage, uint64_t begin, uint64_t end,
+                      struct page_buffer *memory)
 {
-    *window = (struct byte_window){.storage = storage, .begin = begin, .end = end};
-}
-
-void byte_window_reset(struct byte_window *window)
-{
-    page_buffer_reset(&window->memory);
-    window->length = 0;
+    *window = (struct byte_window){.storage = storage, .begin = begin, .end = end, .memory = memory};
 }
 
 static kith_error *check_range(const struct byte_window *window, uint64_t offset, size_t needed)
@@ -43,19 +38,19 @@ static kith_error *slide(struct byte_window *window, uint64_t offset, size_t siz
     const uint8_t *from = NULL;
     size_t kept = 0;
     if (offset >= window->offset && offset - window->offset < window->length) {
-        from = window->memory.data + (offset - window->offset);
+        from = window->memory->data + (offset - window->offset);
         kept = window->length - (size_t)(offset - window->offset);
     }
-    if (size + PAGE_SLACK <= window->memory.capacity) {
+    if (size + PAGE_SLACK <= window->memory->capacity) {
         if (kept > 0)
-            memmove(window->memory.data, from, kept);
+            memmove(window->memory->data, from, kept);
     } else {
         struct page_buffer grown = {0};
         TRY(page_buffer_reserve(&grown, size));
         if (kept > 0)
             memcpy(grown.data, from, kept);
-        page_buffer_reset(&window->memory);
-        window->memory = grown;
+        page_buffer_reset(window->memory);
+        *window->memory = grown;
     }
     window->offset = offset;
     window->length = kept;
@@ -70,10 +65,10 @@ kith_error *byte_window_get(struct byte_window *window, uint64_t offset, size_t 
         size_t size = (size_t)MIN((uint64_t)MAX(needed, wanted), window->end - offset);
         TRY(slide(window, offset, size));
         size_t missing = size - window->length;
-        TRY(read_into(window, offset + window->length, missing, window->memory.data + window->length));
+        TRY(read_into(window, offset + window->length, missing, window->memory->data + window->length));
         window->length = size;
     }
-    *out = window->memory.data + (offset - window->offset);
+    *out = window->memory->data + (offset - window->offset);
     return NULL;
 }
 

@@ -11,16 +11,16 @@
 struct byte_window {
     struct storage_file *storage; /* borrowed */
     uint64_t begin, end;          /* the range that may be read */
-    struct page_buffer memory;
-    uint64_t offset; /* of what `memory` holds */
+    struct page_buffer *memory;   /* borrowed */
+    uint64_t offset;              /* of what `memory` holds */
     size_t length;
     uint64_t bytes_read; /* so far */
     int64_t read_ns;     /* time spent reading */
 };
 
-void byte_window_init(struct byte_window *window, struct storage_file *storage, uint64_t begin, uint64_t end);
-void byte_window_reset(struct byte_window *window);
-DEFINE_VALUE_CLEANUP(byte_window_reset, struct byte_window)
+/* Empty, over a range of the file, with memory to use for as long as the window lives. */
+void byte_window_init(struct byte_window *window, struct storage_file *storage, uint64_t begin, uint64_t end,
+                      struct page_buffer *memory);
 
 /* *out points at the `needed` bytes at `offset` (CORRUPT if the range ends before), valid until the next call, with
  * PAGE_SLACK readable bytes behind them. If they have to be read, up to `wanted` bytes are. */

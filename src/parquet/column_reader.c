@@ -16,8 +16,9 @@ struct parquet_column_reader {
     bool overrun;                         /* more rows were skipped than there are */
     bool failed;                          /* an error left the page half-read */
     bool page_open;
-    uint64_t page_rows;  /* of the current page, not yet read or passed over */
-    size_t string_bytes; /* of the last read */
+    uint64_t page_rows;          /* of the current page, not yet read or passed over */
+    size_t string_bytes;         /* of the last read */
+    struct workspace *workspace; /* the file's, for as long as the reader lives */
     struct page_cursor cursor;
     struct page_decoder decoder;
 };
@@ -80,10 +81,12 @@ kith_error *parquet_column_reader_new(struct parquet_file *file, size_t row_grou
     reader->column = &metadata->columns[column];
     reader->metrics = metrics;
     reader->rows_left = (uint64_t)group->row_count;
+    TRY(workspace_take(&file->workspaces, &reader->workspace));
     TRY(in_column(reader, check_chunk(reader->column, chunk, group)));
-    TRY(in_column(reader, page_decoder_init(&reader->decoder, reader->column, options->keep_dictionary)));
+    TRY(in_column(reader, page_decoder_init(&reader->decoder, reader->column, options->keep_dictionary,
+                                            &reader->workspace->scratch)));
     page_cursor_init(&reader->cursor, file->storage, chunk, chunk_slack(metadata), reader->rows_left, index,
-                     options->verify_checksums);
+                     options->verify_checksums, reader->workspace);
     *out = TAKE(reader);
     return NULL;
 }
@@ -92,8 +95,9 @@ void parquet_column_reader_free(struct parquet_column_reader *reader)
 {
     if (reader == NULL)
         return;
-    page_cursor_reset(&reader->cursor);
     page_decoder_reset(&reader->decoder);
+    if (reader->workspace != NULL)
+        workspace_give(&reader->file->workspaces, reader->workspace);
     parquet_file_unref(reader->file);
     free(reader);
 }
@@ -113,9 +117,8 @@ static kith_error *load_dictionary(struct parquet_column_reader *reader)
     struct page_header header;
     struct page_body body;
     TRY(page_cursor_open_dictionary(&reader->cursor, &header, &body));
-    TRY(dictionary_load(&reader->decoder.dictionary, reader->column, &reader->decoder.conversion, &header, &body));
-    page_cursor_close_dictionary(&reader->cursor);
-    return NULL;
+    return dictionary_load(&reader->decoder.dictionary, reader->column, &reader->decoder.conversion, &header, &body,
+                           &reader->workspace->dictionary);
 }
 
 /* Goes to the data page of the next row that is wanted. */

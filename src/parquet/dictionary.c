@@ -1,6 +1,5 @@
 #include "parquet/dictionary.h"
 
-#include "base/alloc.h"
 #include "parquet/column_output.h"
 #include "parquet/gather.h"
 #include "parquet/value_reader.h"
@@ -15,19 +14,20 @@ static kith_error *check_count(const struct conversion *conversion, size_t count
 }
 
 static kith_error *load_fixed(struct dictionary *dictionary, const struct conversion *conversion,
-                              struct value_reader *reader)
+                              struct value_reader *reader, struct page_buffer *memory)
 {
-    TRY(alloc_resize(&dictionary->values, dictionary->count * conversion->out_width + 1, 1));
+    TRY(page_buffer_reserve(memory, dictionary->count * conversion->out_width));
+    dictionary->values = memory->data;
     if (conversion->in_width > 0) {
         const uint8_t *values;
         TRY(value_reader_fixed(reader, dictionary->count, NULL, &values));
-        return convert_fixed(conversion, values, dictionary->count, dictionary->values);
+        return convert_fixed(conversion, values, dictionary->count, memory->data);
     }
     struct str slices[VALUE_SLICES];
     for (size_t done = 0, taken; done < dictionary->count; done += taken) {
         taken = MIN(dictionary->count - done, (size_t)VALUE_SLICES);
         TRY(value_reader_slices(reader, taken, slices));
-        TRY(convert_slices(conversion, slices, taken, dictionary->values + done * conversion->out_width));
+        TRY(convert_slices(conversion, slices, taken, memory->data + done * conversion->out_width));
     }
     return NULL;
 }
@@ -50,7 +50,7 @@ static kith_error *load_strings(struct dictionary *dictionary, const struct data
 
 kith_error *dictionary_load(struct dictionary *dictionary, const struct parquet_column *column,
                             const struct conversion *conversion, const struct page_header *header,
-                            const struct page_body *body)
+                            const struct page_body *body, struct page_buffer *memory)
 {
     if (header->encoding != PARQUET_PLAIN && header->encoding != PARQUET_PLAIN_DICTIONARY)
         return error_new(KITH_ERROR_CORRUPT, "a dictionary page in encoding %d", (int)header->encoding);
@@ -62,14 +62,13 @@ kith_error *dictionary_load(struct dictionary *dictionary, const struct parquet_
     if (conversion->kind == CONVERT_STRINGS)
         TRY(load_strings(dictionary, &column->type, &reader));
     else
-        TRY(load_fixed(dictionary, conversion, &reader));
+        TRY(load_fixed(dictionary, conversion, &reader, memory));
     dictionary->loaded = true;
     return NULL;
 }
 
 void dictionary_reset(struct dictionary *dictionary)
 {
-    free(dictionary->values);
     array_unref(dictionary->strings);
     *dictionary = (struct dictionary){0};
 }

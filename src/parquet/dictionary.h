@@ -12,14 +12,14 @@
 struct dictionary {
     bool loaded;
     size_t count;
-    uint8_t *values;       /* fixed width */
+    const uint8_t *values; /* fixed width; in memory that was lent */
     struct array *strings; /* strings */
 };
 
-/* Decodes the entries of a dictionary page. */
+/* Decodes the entries of a dictionary page. Those of fixed width go to `memory`, borrowed for the dictionary's life. */
 kith_error *dictionary_load(struct dictionary *dictionary, const struct parquet_column *column,
                             const struct conversion *conversion, const struct page_header *header,
-                            const struct page_body *body) _must_check_;
+                            const struct page_body *body, struct page_buffer *memory) _must_check_;
 void dictionary_reset(struct dictionary *dictionary);
 
 /* CORRUPT when one of the indices is not below the dictionary's count. */

@@ -98,6 +98,7 @@ static void file_free(struct parquet_file *file)
         parquet_metadata_free(file->metadata);
     if (file->storage != NULL)
         storage_file_unref(file->storage);
+    workspace_cache_reset(&file->workspaces);
     free(file->columns);
     free(file);
 }

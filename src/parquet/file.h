@@ -7,14 +7,16 @@
 
 #include "expr/statistics.h"
 #include "parquet/metadata.h"
+#include "parquet/workspace.h"
 #include "storage/storage.h"
 
 struct parquet_file {
     struct refcount refs;
     struct storage_file *storage;
     struct parquet_metadata *metadata;
-    struct schema *schema; /* readable columns only, in file order */
-    size_t *columns;       /* of each schema field: its index in metadata->columns */
+    struct schema *schema;             /* readable columns only, in file order */
+    size_t *columns;                   /* of each schema field: its index in metadata->columns */
+    struct workspace_cache workspaces; /* of readers that are done; all else is immutable */
 };
 
 /* Reads the footer in one or two reads (the last 64 KiB first). A file that is not Parquet, too short, truncated or

@@ -11,30 +11,25 @@ enum {
 };
 
 void page_cursor_init(struct page_cursor *cursor, struct storage_file *storage, const struct parquet_chunk *chunk,
-                      uint64_t slack, uint64_t row_count, const struct parquet_page_index *index, bool verify_checksums)
+                      uint64_t slack, uint64_t row_count, const struct parquet_page_index *index, bool verify_checksums,
+                      struct workspace *workspace)
 {
     *cursor = (struct page_cursor){.chunk = chunk,
                                    .index = index,
                                    .verify_checksums = verify_checksums,
+                                   .workspace = workspace,
                                    .row_count = row_count,
                                    .rows_ahead = row_count,
                                    .next_offset = chunk->pages.offset,
                                    .page_offset = chunk->pages.offset,
                                    .read_ahead = READ_AHEAD_FIRST};
     uint64_t end = chunk->pages.offset + chunk->pages.length;
-    byte_window_init(&cursor->window, storage, chunk->pages.offset, MIN(end + slack, storage->size));
+    byte_window_init(&cursor->window, storage, chunk->pages.offset, MIN(end + slack, storage->size),
+                     &workspace->window);
     if (index != NULL && index->page_count > 0) {
         cursor->dictionary_offset = chunk->pages.offset;
         cursor->dictionary_end = index->pages[0].offset;
     }
-}
-
-void page_cursor_reset(struct page_cursor *cursor)
-{
-    byte_window_reset(&cursor->window);
-    codec_context_reset(&cursor->codec);
-    page_buffer_reset(&cursor->page);
-    page_cursor_close_dictionary(cursor);
 }
 
 static uint64_t rows_of_page(const struct page_cursor *cursor, size_t page)
@@ -180,7 +175,8 @@ kith_error *page_cursor_open(struct page_cursor *cursor, struct page_body *out)
     bytes += header->header_bytes;
     if (cursor->verify_checksums)
         TRY(page_verify(header, bytes));
-    return page_decompress(header, cursor->chunk->codec, &cursor->codec, bytes, &cursor->page, out);
+    return page_decompress(header, cursor->chunk->codec, &cursor->workspace->codec, bytes, &cursor->workspace->page,
+                           out);
 }
 
 kith_error *page_cursor_open_dictionary(struct page_cursor *cursor, struct page_header *header, struct page_body *out)
@@ -193,8 +189,8 @@ kith_error *page_cursor_open_dictionary(struct page_cursor *cursor, struct page_
     if (size > (uint64_t)LIMIT_PARQUET_PAGE_BYTES + LIMIT_PARQUET_PAGE_HEADER_BYTES)
         return error_new(KITH_ERROR_LIMIT, "a dictionary page of %llu bytes: above the limit PARQUET_PAGE_BYTES",
                          (unsigned long long)size);
-    TRY(byte_window_get_aside(&cursor->window, cursor->dictionary_offset, (size_t)size, &cursor->dictionary_in,
-                              &bytes));
+    TRY(byte_window_get_aside(&cursor->window, cursor->dictionary_offset, (size_t)size,
+                              &cursor->workspace->dictionary_in, &bytes));
     TRY(page_header_parse(cursor->window.storage->path, bytes, (size_t)size, cursor->dictionary_offset, header,
                           &ran_out));
     if (header->kind != PAGE_DICTIONARY || header->compressed_bytes > size - header->header_bytes)
@@ -203,11 +199,6 @@ kith_error *page_cursor_open_dictionary(struct page_cursor *cursor, struct page_
     bytes += header->header_bytes;
     if (cursor->verify_checksums)
         TRY(page_verify(header, bytes));
-    return page_decompress(header, cursor->chunk->codec, &cursor->codec, bytes, &cursor->dictionary_out, out);
-}
-
-void page_cursor_close_dictionary(struct page_cursor *cursor)
-{
-    page_buffer_reset(&cursor->dictionary_in);
-    page_buffer_reset(&cursor->dictionary_out);
+    return page_decompress(header, cursor->chunk->codec, &cursor->workspace->codec, bytes,
+                           &cursor->workspace->dictionary_out, out);
 }

@@ -11,32 +11,31 @@
 #include "parquet/byte_window.h"
 #include "parquet/column_reader.h"
 #include "parquet/page.h"
+#include "parquet/workspace.h"
 
 struct page_cursor {
     const struct parquet_chunk *chunk;
     const struct parquet_page_index *index; /* NULL = none */
     bool verify_checksums;
     struct byte_window window;
-    struct codec_context codec;
-    struct page_buffer page;                          /* decompressed */
-    struct page_buffer dictionary_in, dictionary_out; /* compressed, decompressed */
-    uint64_t dictionary_offset, dictionary_end;       /* equal = none known of */
-    uint64_t row_count;                               /* of the row group */
-    uint64_t rows_ahead;                              /* in pages after the current one */
-    uint64_t next_offset;                             /* without an index: of the next page */
-    size_t next_page;                                 /* with one: its number */
-    size_t read_ahead;                                /* bytes to read at once */
+    struct workspace *workspace;                /* borrowed */
+    uint64_t dictionary_offset, dictionary_end; /* equal = none known of */
+    uint64_t row_count;                         /* of the row group */
+    uint64_t rows_ahead;                        /* in pages after the current one */
+    uint64_t next_offset;                       /* without an index: of the next page */
+    size_t next_page;                           /* with one: its number */
+    size_t read_ahead;                          /* bytes to read at once */
     uint64_t pages_skipped;
 
     uint64_t page_offset; /* of the current page, or the one that an error is about */
     struct page_header header;
 };
 
-/* The last page may reach `slack` bytes past the chunk as the footer has it. */
+/* All arguments are borrowed for the cursor's life. The last page may reach `slack` bytes past the chunk as the footer
+ * has it. */
 void page_cursor_init(struct page_cursor *cursor, struct storage_file *storage, const struct parquet_chunk *chunk,
-                      uint64_t slack, uint64_t row_count, const struct parquet_page_index *index,
-                      bool verify_checksums);
-void page_cursor_reset(struct page_cursor *cursor);
+                      uint64_t slack, uint64_t row_count, const struct parquet_page_index *index, bool verify_checksums,
+                      struct workspace *workspace);
 
 /* Goes to the next data page, or to the dictionary page where that comes along (cursor->header.kind tells). `*skip`
  * rows are not wanted: pages that hold nothing else are passed over and their rows taken off it. There must be a row to
@@ -47,9 +46,8 @@ kith_error *page_cursor_next(struct page_cursor *cursor, uint64_t *skip) _must_c
 kith_error *page_cursor_open(struct page_cursor *cursor, struct page_body *out) _must_check_;
 
 /* Reads and decompresses the dictionary page, wherever the cursor is. CORRUPT when there is none. The body is valid
- * until page_cursor_close_dictionary. */
+ * until this is called again. */
 kith_error *page_cursor_open_dictionary(struct page_cursor *cursor, struct page_header *header,
                                         struct page_body *out) _must_check_;
-void page_cursor_close_dictionary(struct page_cursor *cursor);
 
 #endif

@@ -1,12 +1,13 @@
 #include "parquet/page_decoder.h"
 
-#include "base/alloc.h"
 #include "parquet/gather.h"
 
 enum { SCRATCH_BYTES = 64 * 1024 }; /* of one of the two arrays of physical values, unless a single one is larger */
 
-kith_error *page_decoder_init(struct page_decoder *decoder, const struct parquet_column *column, bool keep_dictionary)
+kith_error *page_decoder_init(struct page_decoder *decoder, const struct parquet_column *column, bool keep_dictionary,
+                              struct page_buffer *scratch)
 {
+    decoder->scratch = scratch;
     decoder->column = column;
     TRY(conversion_choose(column, &decoder->conversion));
     decoder->keep_dictionary = keep_dictionary && column->type.id == TYPE_UTF8;
@@ -19,7 +20,6 @@ void page_decoder_reset(struct page_decoder *decoder)
 {
     dictionary_reset(&decoder->dictionary);
     value_reader_reset(&decoder->values);
-    free(TAKE(decoder->scratch));
 }
 
 kith_error *page_decoder_start(struct page_decoder *decoder, const struct page_header *header, struct page_body *body)
@@ -100,13 +100,6 @@ static kith_error *decode_slices(struct page_decoder *decoder, const struct piec
     return NULL;
 }
 
-static kith_error *reserve_scratch(struct page_decoder *decoder)
-{
-    if (decoder->scratch != NULL)
-        return NULL;
-    return alloc_aligned(2 * decoder->piece_rows * decoder->conversion.in_width, &decoder->scratch);
-}
-
 static kith_error *decode_fixed(struct page_decoder *decoder, const struct piece *piece, uint8_t *out)
 {
     const struct conversion *conversion = &decoder->conversion;
@@ -125,14 +118,14 @@ static kith_error *decode_fixed(struct page_decoder *decoder, const struct piece
             memcpy(out, values, piece->present * conversion->in_width);
         return NULL;
     }
-    TRY(reserve_scratch(decoder));
-    TRY(value_reader_fixed(&decoder->values, piece->present, decoder->scratch, &values));
+    TRY(page_buffer_reserve(decoder->scratch, 2 * decoder->piece_rows * conversion->in_width));
+    TRY(value_reader_fixed(&decoder->values, piece->present, decoder->scratch->data, &values));
     if (copied) {
         gather_fixed(values, conversion->in_width, piece->positions, piece->wanted, out);
         return NULL;
     }
     if (piece->positions != NULL) {
-        uint8_t *gathered = decoder->scratch + decoder->piece_rows * conversion->in_width;
+        uint8_t *gathered = decoder->scratch->data + decoder->piece_rows * conversion->in_width;
         gather_fixed(values, conversion->in_width, piece->positions, piece->wanted, gathered);
         values = gathered;
     }

@@ -28,12 +28,12 @@ struct page_decoder {
     uint32_t positions[DECODER_ROWS];            /* of the selected values among those that are there */
     uint32_t indices[DECODER_ROWS];
     struct str slices[VALUE_SLICES];
-    uint8_t *scratch; /* physical values, twice piece_rows of them */
+    struct page_buffer *scratch; /* borrowed: physical values, twice piece_rows of them */
 };
 
-/* NOT_IMPLEMENTED when the column's type cannot be read. */
-kith_error *page_decoder_init(struct page_decoder *decoder, const struct parquet_column *column,
-                              bool keep_dictionary) _must_check_;
+/* The decoder is zero-initialised; `scratch` is lent to it. NOT_IMPLEMENTED when the column's type cannot be read. */
+kith_error *page_decoder_init(struct page_decoder *decoder, const struct parquet_column *column, bool keep_dictionary,
+                              struct page_buffer *scratch) _must_check_;
 void page_decoder_reset(struct page_decoder *decoder);
 
 static inline bool page_uses_dictionary(const struct page_header *header)

@@ -128,6 +128,7 @@ static inline void chunk_builder_reset(struct chunk_builder *builder)
     if (builder->file.storage != NULL)
         storage_file_unref(TAKE(builder->file.storage));
     strbuf_reset(&builder->bytes);
+    workspace_cache_reset(&builder->file.workspaces);
     codec_context_reset(&builder->context);
 }
 DEFINE_VALUE_CLEANUP(chunk_builder_reset, struct chunk_builder)
