@@ -78,7 +78,7 @@ kith_error *function_resolve_date_part(const struct data_type *arguments, const 
         return function_type_error(arguments, count);
     *out = type_of(TYPE_INT32);
     if (constants != NULL && constants[0] != NULL && !constants[0]->is_null) {
-        enum date_field field;
+        enum date_field field = FIELD_YEAR;
         TRY(field_of(constants[0]->string, &field));
         if (field == FIELD_EPOCH)
             *out = type_of(TYPE_FLOAT64);
@@ -184,7 +184,7 @@ static bool is_part_of_day(enum date_field field)
 
 static kith_error *date_part_row(const struct function_rows *call, size_t row, int64_t *out)
 {
-    enum date_field field;
+    enum date_field field = FIELD_YEAR;
     TRY(field_of(function_text(call, 0, row), &field));
     struct moment moment = moment_at(&call->arguments[1], row);
     if (field == FIELD_EPOCH)
@@ -257,7 +257,7 @@ static int64_t truncate_day(enum date_field field, int64_t of_day, int64_t per_s
 
 static kith_error *date_trunc_row(const struct function_rows *call, size_t row, int64_t *out)
 {
-    enum date_field field;
+    enum date_field field = FIELD_YEAR;
     struct str name = function_text(call, 0, row);
     TRY(field_of(name, &field));
     if (field > FIELD_MICROSECOND)

@@ -165,11 +165,9 @@ static const char *resolve_decimal(const struct schema_element *element, struct 
         return "the precision and scale of a decimal do not fit each other or the type they are stored in";
     if (precision > DECIMAL128_MAX_PRECISION)
         return "decimals of more than 38 digits are not supported";
-    bool integer = element->type == PARQUET_INT32 || element->type == PARQUET_INT64;
-    column->type = type_of(integer ? TYPE_DECIMAL64 : TYPE_DECIMAL128);
-    column->type.precision = (uint8_t)precision;
-    column->type.scale = (int8_t)scale;
-    column->legacy_order_defined = integer;
+    /* By digits alone: files of one table may store the same decimal in different ways. */
+    column->type = type_decimal((uint8_t)precision, (int8_t)scale);
+    column->legacy_order_defined = element->type == PARQUET_INT32 || element->type == PARQUET_INT64;
     return NULL;
 }
 

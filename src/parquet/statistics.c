@@ -93,11 +93,19 @@ static bool decode_float(const struct parquet_column *column, struct str bytes, 
 
 static bool decode_decimal(const struct parquet_column *column, struct str bytes, struct scalar *out)
 {
-    if (column->type.id == TYPE_DECIMAL64)
+    __int128 value;
+    if (column->physical == PARQUET_INT32 || column->physical == PARQUET_INT64)
         return load_signed(bytes, column->physical == PARQUET_INT32 ? 4 : 8, &out->int64);
     if (column->physical == PARQUET_FIXED_LEN_BYTE_ARRAY && bytes.length != (size_t)column->type_length)
         return false;
-    return load_decimal(bytes, &out->decimal);
+    if (!load_decimal(bytes, &value))
+        return false;
+    if (column->type.id == TYPE_DECIMAL128) {
+        out->decimal = value;
+        return true;
+    }
+    out->int64 = (int64_t)value;
+    return out->int64 == value;
 }
 
 static bool decode_bound(const struct parquet_column *column, struct str bytes, bool is_min, struct scalar *out)

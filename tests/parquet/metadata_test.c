@@ -70,8 +70,8 @@ static void converted_types_become_arrow_types(void **state)
     assert_converted(PARQUET_BYTE_ARRAY, ABSENT, 4, "Utf8");
     assert_converted(PARQUET_INT32, ABSENT, 5, "Decimal64(9, 2)");
     assert_converted(PARQUET_INT64, ABSENT, 5, "Decimal64(9, 2)");
-    assert_converted(PARQUET_BYTE_ARRAY, ABSENT, 5, "Decimal128(9, 2)");
-    assert_converted(PARQUET_FIXED_LEN_BYTE_ARRAY, 4, 5, "Decimal128(9, 2)");
+    assert_converted(PARQUET_BYTE_ARRAY, ABSENT, 5, "Decimal64(9, 2)");
+    assert_converted(PARQUET_FIXED_LEN_BYTE_ARRAY, 4, 5, "Decimal64(9, 2)");
     assert_converted(PARQUET_INT32, ABSENT, 6, "Date32");
     assert_converted(PARQUET_INT32, ABSENT, 7, "Time32(Millisecond)");
     assert_converted(PARQUET_INT64, ABSENT, 8, "Time64(Microsecond)");

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""The same SQL by kith and by DuckDB over files that pyarrow wrote must give the same rows in the same order.
+
+usage: against_duckdb.py KITH [--seed N] [--rounds N]
+
+Tables of every flat type with NULL, NaN, signed zeros, ties and skew are written in several shapes (row groups, pages, codecs,
+dictionaries, files). Queries are made at random; each ends in ORDER BY … with a unique last key, so that rows and their order are
+fixed. Each runs under several settings. Exits 77 (skipped) when duckdb or pyarrow is missing.
+"""
+import argparse
+import datetime
+import decimal
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+try:
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+ROWS = 3000
+WORDS = ["", "a", "ab", "abc", "b%", "x_y", "Żółć", "日本", "pending", "furiously", "a\\b", "zz" * 20]
+
+
+def maybe(rng, share, make):
+    return None if rng.random() < share else make()
+
+
+def make_table(rng):
+    nulls = rng.choice([0.0, 0.1, 0.5])
+    day = datetime.date(1992, 1, 1)
+    instant = datetime.datetime(2020, 1, 1)
+
+    def column(make, kind):
+        return pa.array([maybe(rng, nulls, make) for _ in range(ROWS)], kind)
+
+    floats = [0.0, -0.0, math.nan, math.inf, -math.inf, 1.5, -2.25]
+    return pa.table({
+        "id": pa.array(rng.sample(range(10 * ROWS), ROWS), pa.int64()),
+        "i8": column(lambda: rng.randint(-128, 127), pa.int8()),
+        "i16": column(lambda: rng.randint(-300, 300), pa.int16()),
+        "i32": column(lambda: rng.randint(-10, 10), pa.int32()),
+        "i64": column(lambda: rng.randint(-2**62, 2**62), pa.int64()),
+        "u32": column(lambda: rng.randint(0, 2**32 - 1), pa.uint32()),
+        "u64": column(lambda: rng.randint(0, 2**64 - 1), pa.uint64()),
+        "f32": column(lambda: rng.choice(floats) if rng.random() < 0.3 else round(rng.uniform(-50, 50)) / 4, pa.float32()),
+        "f64": column(lambda: rng.choice(floats) if rng.random() < 0.3 else rng.uniform(-1, 1), pa.float64()),
+        "b": column(lambda: rng.random() < 0.5, pa.bool_()),
+        "d9": column(lambda: decimal.Decimal(rng.randint(-10**5, 10**5)).scaleb(-2), pa.decimal128(9, 2)),
+        "d30": column(lambda: decimal.Decimal(rng.randint(-10**25, 10**25)).scaleb(-5), pa.decimal128(30, 5)),
+        "s": column(lambda: rng.choice(WORDS), pa.string()),
+        "t": column(lambda: f"{rng.randint(0, 10**6):07d} " + rng.choice(WORDS), pa.string()),
+        "d": column(lambda: day + datetime.timedelta(days=rng.randint(0, 2500)), pa.date32()),
+        "ts": column(lambda: instant + datetime.timedelta(microseconds=rng.randint(0, 10**13)), pa.timestamp("us")),
+        "tz": column(lambda: instant + datetime.timedelta(milliseconds=rng.randint(0, 10**10)), pa.timestamp("us", "UTC")),
+    })
+
+
+def write_table(rng, table, folder):
+    files = rng.choice([1, 1, 3])
+    if rng.random() < 0.4:
+        table = table.sort_by([(rng.choice(["i32", "d", "f64", "id"]), rng.choice(["ascending", "descending"]))])
+    step = -(-table.num_rows // files)
+    for i in range(files):
+        pq.write_table(
+            table.slice(i * step, step), f"{folder}/{i}.parquet",
+            row_group_size=rng.choice([100, 700, 5000]), compression=rng.choice(["snappy", "zstd", "gzip", "lz4", "brotli", "none"]),
+            use_dictionary=rng.choice([True, False]), data_page_version=rng.choice(["1.0", "2.0"]),
+            data_page_size=rng.choice([512, 4096, 1 << 20]), write_statistics=rng.choice([True, True, False]),
+            write_page_index=rng.choice([True, False]), store_decimal_as_integer=rng.choice([True, False]))
+
+
+NUMBERS = ["i8", "i16", "i32", "i64", "u32", "f32", "f64", "d9"]
+
+
+def literal(rng, column):
+    return {
+        "i8": lambda: str(rng.randint(-130, 130)), "i16": lambda: str(rng.randint(-310, 310)), "i32": lambda: str(rng.randint(-11, 11)),
+        "i64": lambda: str(rng.randint(-2**62, 2**62)), "u32": lambda: str(rng.randint(0, 2**32)), "u64": lambda: str(rng.randint(0, 2**63)),
+        "f32": lambda: f"CAST({rng.choice(['0.5', '-2.25', '12.25', '0'])} AS DOUBLE PRECISION)",
+        "f64": lambda: f"CAST({rng.choice(['0.5', '-0.3', '0', '1e10'])} AS DOUBLE PRECISION)",
+        "d9": lambda: f"{rng.randint(-1000, 1000)}.{rng.randint(0, 99):02d}", "d30": lambda: f"{rng.randint(-10**20, 10**20)}.5",
+        "s": lambda: "'" + rng.choice(WORDS) + "'", "t": lambda: f"'{rng.randint(0, 10**6):07d}'",
+        "d": lambda: f"DATE '{1992 + rng.randint(0, 6)}-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}'",
+        "ts": lambda: f"TIMESTAMP '2020-0{rng.randint(1, 4)}-11 12:34:56'", "tz": lambda: f"TIMESTAMPTZ '2020-0{rng.randint(1, 4)}-11 12:34:56+00'",
+        "id": lambda: str(rng.randint(0, 10 * ROWS)), "b": lambda: rng.choice(["true", "false"]),
+    }[column]()
+
+
+COLUMNS = ["id", "i8", "i16", "i32", "i64", "u32", "u64", "f32", "f64", "b", "d9", "d30", "s", "t", "d", "ts", "tz"]
+
+
+def predicate(rng, depth=0):
+    kind = rng.random()
+    if depth < 2 and kind < 0.35:
+        return "(" + rng.choice([" AND ", " OR "]).join(predicate(rng, depth + 1) for _ in range(rng.randint(2, 3))) + ")"
+    if depth < 2 and kind < 0.45:
+        return "NOT " + predicate(rng, depth + 1)
+    column = rng.choice(COLUMNS)
+    if kind < 0.55:
+        return f"{column} IS {rng.choice(['', 'NOT '])}NULL"
+    if kind < 0.65 and column != "b":
+        return f"{column} {rng.choice(['', 'NOT '])}BETWEEN {literal(rng, column)} AND {literal(rng, column)}"
+    if kind < 0.75 and column != "b":
+        return f"{column} {rng.choice(['', 'NOT '])}IN ({', '.join(literal(rng, column) for _ in range(rng.randint(1, 4)))})"
+    if kind < 0.85:
+        pattern = rng.choice(["a%", "%b", "%r%", "_b%", "000%", "%ó%", "p_nding", "%"])
+        return f"{rng.choice(['s', 't'])} {rng.choice(['', 'NOT '])}LIKE '{pattern}'"
+    return f"{column} {rng.choice(['=', '<>', '<', '<=', '>', '>='])} {literal(rng, column)}"
+
+
+EXPRESSIONS = [
+    "i32 + i16", "i32 * 2 - i8", "-i16", "d9 * 2", "d9 + d9", "d9 - i32", "f64 * 2", "i8 % 7", "CAST(i32 AS BIGINT) * i16",
+    "CASE WHEN i32 > 3 THEN 'big' WHEN i32 < -3 THEN 'small' ELSE s END", "coalesce(s, t, 'none')", "s || '-' || t",
+    "CAST(i32 AS VARCHAR)", "CAST(d9 AS DOUBLE PRECISION)", "upper(t)", "length(s)", "abs(i16)", "nullif(i32, 0)", "CAST(d AS VARCHAR)",
+    "date_part('year', d)", "i32 IS DISTINCT FROM i16", "greatest(i32, i16)", "CAST(f32 AS DOUBLE PRECISION)", "i32 = 3", "CAST(ts AS DATE)",
+    "substring(t, 3, 4)", "lower(s)", "CASE i32 WHEN 1 THEN 'one' WHEN 2 THEN 'two' END", "CAST(d9 AS INTEGER)", "CAST(i32 AS DECIMAL(12, 3))",
+]
+
+
+def query(rng):
+    outputs = [rng.choice(COLUMNS + EXPRESSIONS) for _ in range(rng.randint(1, 5))] + ["id"]
+    if rng.random() < 0.2:
+        outputs = ["*"]
+    keys = []
+    for _ in range(rng.randint(0, 3)):
+        key = rng.choice(COLUMNS if rng.random() < 0.8 else ["i32 + i16", "d9 * 2", "lower(s)", "-i16"])
+        keys.append(key + rng.choice(["", " ASC", " DESC"]) + rng.choice(["", " NULLS FIRST", " NULLS LAST"]))
+    keys.append("id" + rng.choice(["", " DESC"]))
+    text = "SELECT " + ", ".join(f"{e} AS c{i}" if e != "*" else e for i, e in enumerate(outputs)) + " FROM t"
+    if rng.random() < 0.7:
+        text += " WHERE " + predicate(rng)
+    text += " ORDER BY " + ", ".join(keys)
+    if rng.random() < 0.8:
+        text += f" LIMIT {rng.choice([0, 1, 5, 10, 100, 1000, 5000])}"
+    if rng.random() < 0.3:
+        text += f" OFFSET {rng.choice([0, 1, 7, 200, 4000])}"
+    return text
+
+
+SETTINGS = [
+    [], ["--threads", "1"], ["--set", "execution.batch_size=7"], ["--set", "execution.target_partitions=5", "--set", "execution.batch_size=100"],
+    ["--set", "execution.parquet.pushdown_filters=off"], ["--set", "optimizer.enable_dynamic_filter_pushdown=off"],
+    ["--set", "execution.parquet.enable_page_index=off", "--set", "execution.parquet.pruning=off"],
+]
+
+
+def same(a, b):
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=1e-12)
+    return a == b
+
+
+def rows_of(table):
+    columns = []
+    for column in table.columns:
+        if pa.types.is_timestamp(column.type) and column.type.tz:
+            column = column.cast(pa.timestamp("us", "UTC"))
+        columns.append(column.to_pylist())
+    return list(zip(*columns)) if columns else []
+
+
+def run_kith(kith, folder, text, extra, out):
+    if os.path.exists(out):
+        os.remove(out)
+    return subprocess.run([kith, "sql", "-t", f"t={folder}/*.parquet", *extra, f"COPY ({text}) TO '{out}'"],
+                          capture_output=True, text=True, timeout=120)
+
+
+def compare(kith, folder, connection, text, extra):
+    out = f"{folder}.out.parquet"
+    try:
+        expected, refused = rows_of(connection.sql(text).to_arrow_table()), None
+    except duckdb.Error as error:
+        expected, refused = None, str(error)
+    ran = run_kith(kith, folder, text, extra, out)
+    if ran.returncode not in (0, 1):
+        return f"kith ended with {ran.returncode}: {ran.stderr}"
+    if refused is not None:
+        return None if ran.returncode == 1 else f"DuckDB refused: {refused}; kith did not"
+    if ran.returncode != 0:
+        return f"kith: {ran.stderr}"
+    actual = rows_of(pq.read_table(out))
+    if len(actual) != len(expected):
+        return f"{len(actual)} rows, DuckDB has {len(expected)}"
+    for i, (a, e) in enumerate(zip(actual, expected)):
+        if len(a) != len(e) or not all(same(x, y) for x, y in zip(a, e)):
+            return f"row {i}: kith {a}\n{' ' * 10}DuckDB {e}"
+    return None
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("kith")
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--rounds", type=int, default=8)
+    arguments.add_argument("--queries", type=int, default=25)
+    arguments.add_argument("--workers", type=int, default=0)
+    options = arguments.parse_args()
+    failures = total = 0
+    for round_number in range(options.rounds):
+        rng = random.Random(options.seed * 1000 + round_number)
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/t")
+            write_table(rng, make_table(rng), f"{folder}/t")
+            connection = duckdb.connect()
+            connection.execute("SET TimeZone='UTC'")
+            connection.execute("SET default_null_order='NULLS_LAST_ON_ASC_FIRST_ON_DESC'")
+            connection.execute(f"CREATE VIEW t AS SELECT * FROM read_parquet('{folder}/t/*.parquet')")
+            for _ in range(options.queries):
+                text, extra = query(rng), rng.choice(SETTINGS)
+                if options.workers:
+                    extra = extra + ["--local-workers", str(options.workers), "--set", "distributed.file_scan_config_bytes_per_partition=1",
+                                     "--set", f"distributed.sibling_topk={rng.choice(['on', 'off'])}"]
+                total += 1
+                problem = compare(options.kith, f"{folder}/t", connection, text, extra)
+                if problem is not None:
+                    failures += 1
+                    print(f"seed {options.seed} round {round_number}: {' '.join(extra)}\n  {text}\n  {problem}\n")
+    print(f"{total - failures} passed, {failures} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
