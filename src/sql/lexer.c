@@ -44,7 +44,8 @@ static size_t skip_blank(const struct lexer *lexer, size_t position)
         if (isspace((unsigned char)lexer->text.data[position])) {
             position++;
         } else if (starts_with(lexer, position, "--")) {
-            while (position < lexer->text.length && lexer->text.data[position] != '\n')
+            while (position < lexer->text.length && lexer->text.data[position] != '\n' &&
+                   lexer->text.data[position] != '\r')
                 position++;
         } else if (starts_with(lexer, position, "/*")) {
             position = skip_block_comment(lexer, position);
@@ -55,7 +56,8 @@ static size_t skip_blank(const struct lexer *lexer, size_t position)
     return position;
 }
 
-/* Position after the closing quote of a text that opens at `position`. A doubled quote does not close. */
+/* Position after the closing quote of a text that opens at `position`, or past the end of the text when nothing closes
+ * it. A doubled quote does not close. */
 static size_t quoted_end(const struct lexer *lexer, size_t position, bool backslash_escapes)
 {
     char quote = lexer->text.data[position++];
@@ -69,10 +71,11 @@ static size_t quoted_end(const struct lexer *lexer, size_t position, bool backsl
             position++;
         }
     }
-    return position;
+    return position + 1;
 }
 
-/* Position after a $tag$…$tag$ string, or `position` when none opens there. */
+/* Position after a $tag$…$tag$ string, or `position` when none opens there; past the end of the text when
+ * nothing closes it. */
 static size_t dollar_quoted_end(const struct lexer *lexer, size_t position)
 {
     size_t tag_end = position + 1;
@@ -85,7 +88,7 @@ static size_t dollar_quoted_end(const struct lexer *lexer, size_t position)
     size_t tag_length = tag_end + 1 - position;
     const char *close = memmem(lexer->text.data + tag_end + 1, lexer->text.length - tag_end - 1,
                                lexer->text.data + position, tag_length);
-    return close == NULL ? lexer->text.length : (size_t)(close - lexer->text.data) + tag_length;
+    return close == NULL ? lexer->text.length + 1 : (size_t)(close - lexer->text.data) + tag_length;
 }
 
 static size_t word_end(const struct lexer *lexer, size_t position)
@@ -134,8 +137,11 @@ struct token lexer_next(struct lexer *lexer)
             end = start + 1;
         }
     }
+    bool unterminated = end > lexer->text.length;
+    end = MIN(end, lexer->text.length);
     lexer->position = end;
-    return (struct token){.kind = kind, .offset = start, .text = {lexer->text.data + start, end - start}};
+    return (struct token){
+        .kind = kind, .unterminated = unterminated, .offset = start, .text = {lexer->text.data + start, end - start}};
 }
 
 bool token_is_word(const struct token *token, const char *word)
@@ -149,6 +155,27 @@ bool token_is_symbol(const struct token *token, char symbol)
     return token->kind == TOKEN_SYMBOL && token->text.data[0] == symbol;
 }
 
+/* What a backslash and `c` stand for in an escape string; the octal and Unicode forms are left as they are written. */
+static char unescaped(char c)
+{
+    static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
+    const char *place = c == '\0' ? NULL : strchr(letters, c);
+    return place == NULL ? c : meanings[place - letters];
+}
+
+static kith_error *quoted_value(struct str text, bool backslash_escapes, struct strbuf *out)
+{
+    for (size_t i = 1; i + 1 < text.length; i++) {
+        char c = text.data[i];
+        if (backslash_escapes && c == '\\' && i + 2 < text.length)
+            c = unescaped(text.data[++i]);
+        else if (c == text.data[0])
+            i++;
+        TRY(strbuf_append(out, &c, 1));
+    }
+    return NULL;
+}
+
 kith_error *token_value(const struct token *token, struct strbuf *out)
 {
     struct str text = token->text;
@@ -157,12 +184,13 @@ kith_error *token_value(const struct token *token, struct strbuf *out)
             TRY(strbuf_append(out, &(char){(char)tolower((unsigned char)text.data[i])}, 1));
         return NULL;
     }
-    if (text.length < 2 || (text.data[0] != '\'' && text.data[0] != '"'))
+    if (token->kind != TOKEN_STRING && token->kind != TOKEN_QUOTED_WORD)
         return strbuf_append(out, text.data, text.length);
-    for (size_t i = 1; i + 1 < text.length; i++) {
-        TRY(strbuf_append(out, &text.data[i], 1));
-        if (text.data[i] == text.data[0])
-            i++;
+    if (text.data[0] == '$') {
+        const char *tag_end = memchr(text.data + 1, '$', text.length - 1);
+        size_t tag_length = (size_t)(tag_end - text.data) + 1;
+        return strbuf_append(out, text.data + tag_length, text.length - 2 * tag_length);
     }
-    return NULL;
+    bool escape_string = text.data[0] == 'e' || text.data[0] == 'E';
+    return quoted_value((struct str){text.data + escape_string, text.length - escape_string}, escape_string, out);
 }

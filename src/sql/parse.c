@@ -90,6 +90,15 @@ static size_t byte_offset_of_character(struct str text, int position)
     return offset;
 }
 
+/* The grammar's own stack is limited too; a text that exhausts it nests no less than one that our limit refuses. */
+static kith_error *syntax_error(const PgQueryError *error)
+{
+    if (strstr(error->message, "memory exhausted") != NULL)
+        return error_new(KITH_ERROR_LIMIT, "the statement nests deeper than %d levels (limit SQL_NESTING)",
+                         LIMIT_SQL_NESTING);
+    return error_new(KITH_ERROR_SYNTAX, "%s", error->message);
+}
+
 static kith_error *parse_with_postgres(void *argument)
 {
     struct parsed_statement *statement = argument;
@@ -100,8 +109,8 @@ static kith_error *parse_with_postgres(void *argument)
     PgQueryProtobufParseResult result = pg_query_parse_protobuf(copy.data);
     kith_error *error = NULL;
     if (result.error != NULL) {
-        error = error_new(KITH_ERROR_SYNTAX, "%s", result.error->message);
-        error = error_at(error, statement->syntax.offset + byte_offset_of_character(text, result.error->cursorpos));
+        error = error_at(syntax_error(result.error),
+                         statement->syntax.offset + byte_offset_of_character(text, result.error->cursorpos));
     } else {
         statement->tree =
             pg_query__parse_result__unpack(NULL, result.parse_tree.len, (const uint8_t *)result.parse_tree.data);

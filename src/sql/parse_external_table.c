@@ -41,6 +41,8 @@ static kith_error *expect(struct parser *parser, const char *word)
 static kith_error *take_value(struct parser *parser, char **out)
 {
     _cleanup_(strbuf_reset) struct strbuf value = {0};
+    if (parser->token.unterminated)
+        return error_at(error_new(KITH_ERROR_SYNTAX, "the quote is not closed"), parser->offset + parser->token.offset);
     TRY(token_value(&parser->token, &value));
     free(*out);
     TRY(alloc_string(strbuf_text(&value), value.length, out));
@@ -85,6 +87,8 @@ kith_error *sql_parse_external_table(struct str statement, size_t offset, struct
     TRY(parse_name(&parser, out));
 
     while (parser.token.kind != TOKEN_END) {
+        if (out->location != NULL && token_is_word(&parser.token, "location"))
+            return unexpected(&parser, "one LOCATION");
         if (accept(&parser, "stored")) {
             TRY(expect(&parser, "as"));
             TRY(expect(&parser, "parquet"));
