@@ -54,6 +54,12 @@ kith_error *dictionary_load(struct dictionary *dictionary, const struct parquet_
 {
     if (header->encoding != PARQUET_PLAIN && header->encoding != PARQUET_PLAIN_DICTIONARY)
         return error_new(KITH_ERROR_CORRUPT, "a dictionary page in encoding %d", (int)header->encoding);
+    if (conversion->kind == CONVERT_BITS)
+        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "dictionaries of booleans are not supported");
+    if (conversion->kind == CONVERT_NOTHING) {
+        dictionary->loaded = true; /* pyarrow writes an empty one for a column of NULLs; nothing refers to it */
+        return NULL;
+    }
     TRY(check_count(conversion, header->value_count, body->value_bytes));
     struct value_reader reader = {0}; /* PLAIN needs no memory */
     TRY(value_reader_start(&reader, column->physical, conversion->in_width, PARQUET_PLAIN, body->values,

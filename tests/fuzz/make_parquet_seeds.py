@@ -49,6 +49,7 @@ def files():
     yield "types", every_type(), {"write_page_index": True, "compression": "snappy"}
     two = pyarrow.table({"x": pyarrow.array(range(ROWS), pyarrow.int32()), "s": pyarrow.array(["a", "b"] * (ROWS // 2))})
     yield "row_groups", two, {"row_group_size": 4, "data_page_size": 8, "write_page_index": True, "compression": "none"}
+    yield "nulls", pyarrow.table({"x": pyarrow.nulls(ROWS)}), {}
     for codec in ("gzip", "zstd", "lz4", "brotli"):
         yield codec, two, {"compression": codec, "write_page_checksum": True}
     for name, encoding, kind, values in (
