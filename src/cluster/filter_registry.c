@@ -1,0 +1,202 @@
+#include "cluster/filter_registry.h"
+
+#include "base/alloc.h"
+#include "base/limits.h"
+#include "base/vec.h"
+#include "runtime/mutex.h"
+
+#include <inttypes.h>
+
+struct registered_filter {
+    uint64_t id;
+    const struct sort_expr *exprs;
+    size_t count;
+    struct bound *strongest; /* NULL until one was reported */
+    int64_t found_unix_ns;
+    struct reservation reservation; /* for `strongest` */
+    bool *waiting;                  /* of each task: `strongest` is to be sent to it */
+};
+
+struct filter_registry {
+    size_t tasks;
+    int64_t interval_ns;
+    struct memory_pool *pool;
+    struct reservation reservation; /* for what does not grow with the data */
+
+    pthread_mutex_t mutex; /* guards what follows */
+    VEC(struct registered_filter) filters;
+    int64_t *next_ns; /* of each task: not to be sent a bound before */
+    struct filter_registry_counters counters;
+};
+
+kith_error *filter_registry_new(size_t tasks, int64_t interval_ns, struct memory_pool *pool,
+                                struct filter_registry **out)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = NULL;
+    TRY(NEW(&registry));
+    pthread_mutex_init(&registry->mutex, NULL);
+    registry->tasks = tasks;
+    registry->interval_ns = interval_ns;
+    registry->pool = pool;
+    registry->reservation = reservation_make(pool, "sharing of Top-K bounds");
+    TRY(reservation_resize(&registry->reservation, tasks * sizeof *registry->next_ns));
+    TRY(NEW_ARRAY(&registry->next_ns, tasks));
+    for (size_t i = 0; i < tasks; i++)
+        registry->next_ns[i] = INT64_MIN;
+    *out = TAKE(registry);
+    return NULL;
+}
+
+void filter_registry_free(struct filter_registry *registry)
+{
+    if (registry == NULL)
+        return;
+    for (size_t i = 0; i < registry->filters.length; i++) {
+        struct registered_filter *filter = &registry->filters.items[i];
+        bound_unref(filter->strongest);
+        reservation_release(&filter->reservation);
+        free(filter->waiting);
+    }
+    vec_reset(&registry->filters);
+    free(registry->next_ns);
+    reservation_release(&registry->reservation);
+    pthread_mutex_destroy(&registry->mutex);
+    free(registry);
+}
+
+kith_error *filter_registry_add(struct filter_registry *registry, uint64_t id, const struct sort_expr *exprs,
+                                size_t count)
+{
+    ASSERT(count <= LIMIT_SORT_KEYS);
+    HOLD_MUTEX(&registry->mutex);
+    struct registered_filter filter = {.id = id, .exprs = exprs, .count = count};
+    filter.reservation = reservation_make(registry->pool, "Top-K bound");
+    TRY(reservation_resize(&registry->reservation,
+                           registry->reservation.bytes + sizeof filter + registry->tasks * sizeof *filter.waiting));
+    TRY(vec_reserve(&registry->filters, 1));
+    TRY(NEW_ARRAY(&filter.waiting, registry->tasks));
+    registry->filters.items[registry->filters.length++] = filter;
+    return NULL;
+}
+
+static struct registered_filter *find_filter(struct filter_registry *registry, uint64_t id)
+{
+    for (size_t i = 0; i < registry->filters.length; i++)
+        if (registry->filters.items[i].id == id)
+            return &registry->filters.items[i];
+    return NULL;
+}
+
+static kith_error *make_bound(const struct registered_filter *filter, const struct bound_message *message,
+                              struct bound **out)
+{
+    struct sort_order orders[LIMIT_SORT_KEYS];
+    if (message->value_count != filter->count)
+        return error_new(KITH_ERROR_PROTOCOL, "a bound of dynamic filter %" PRIu64 " has %zu values, expected %zu",
+                         message->filter_id, message->value_count, filter->count);
+    for (size_t i = 0; i < filter->count; i++) {
+        orders[i] = filter->exprs[i].order;
+        if (!type_equal(&message->values[i].type, &filter->exprs[i].expr->type)) {
+            char given[160], expected[160];
+            return error_new(KITH_ERROR_PROTOCOL,
+                             "value %zu of a bound of dynamic filter %" PRIu64 " is of type %s, expected %s", i + 1,
+                             message->filter_id, type_format(&message->values[i].type, given, sizeof given),
+                             type_format(&filter->exprs[i].expr->type, expected, sizeof expected));
+        }
+    }
+    return bound_new(message->values, orders, filter->count, 0, out);
+}
+
+static size_t bound_bytes(const struct bound *bound)
+{
+    /* Strings lie in the bound and, escaped, in its key. */
+    return sizeof *bound + bound->value_count * sizeof *bound->values + 2 * bound->key_length;
+}
+
+/* The task has reported something at least as good as what waits for it. */
+static void settle_slot(struct filter_registry *registry, struct registered_filter *filter, size_t task)
+{
+    registry->counters.superseded += filter->waiting[task];
+    filter->waiting[task] = false;
+}
+
+static void improve(struct filter_registry *registry, struct registered_filter *filter, size_t task,
+                    struct bound *bound, int64_t found_unix_ns)
+{
+    bound_unref(filter->strongest);
+    filter->strongest = bound_ref(bound);
+    filter->found_unix_ns = found_unix_ns;
+    registry->counters.unique++;
+    for (size_t i = 0; i < registry->tasks; i++) {
+        settle_slot(registry, filter, i);
+        filter->waiting[i] = i != task;
+    }
+}
+
+kith_error *filter_registry_report(struct filter_registry *registry, size_t task, const struct bound_message *message,
+                                   bool *improved)
+{
+    *improved = false;
+    HOLD_MUTEX(&registry->mutex);
+    struct registered_filter *filter = find_filter(registry, message->filter_id);
+    if (filter == NULL)
+        return error_new(KITH_ERROR_PROTOCOL, "a bound came for dynamic filter %" PRIu64 ", which the query has not",
+                         message->filter_id);
+    _cleanup_(bound_unref) struct bound *bound = NULL;
+    TRY(make_bound(filter, message, &bound));
+    registry->counters.produced++;
+
+    int order = filter->strongest == NULL ? -1 : bound_compare(bound, filter->strongest);
+    if (order == 0)
+        settle_slot(registry, filter, task);
+    kith_error *refused = order < 0 ? reservation_resize(&filter->reservation, bound_bytes(bound)) : NULL;
+    error_free(refused); /* A bound is a hint: the query goes on without it. */
+    if (order >= 0 || refused != NULL) {
+        registry->counters.dropped++;
+        return NULL;
+    }
+    improve(registry, filter, task, bound, message->found_unix_ns);
+    *improved = registry->tasks > 1;
+    return NULL;
+}
+
+static struct registered_filter *waiting_filter(struct filter_registry *registry, size_t task)
+{
+    for (size_t i = 0; i < registry->filters.length; i++)
+        if (registry->filters.items[i].waiting[task])
+            return &registry->filters.items[i];
+    return NULL;
+}
+
+bool filter_registry_take(struct filter_registry *registry, size_t task, int64_t now_ns,
+                          struct filter_registry_update *out, int64_t *due_ns)
+{
+    *due_ns = INT64_MAX;
+    HOLD_MUTEX(&registry->mutex);
+    struct registered_filter *filter = waiting_filter(registry, task);
+    if (filter == NULL)
+        return false;
+    if (now_ns < registry->next_ns[task]) {
+        *due_ns = registry->next_ns[task];
+        return false;
+    }
+    registry->next_ns[task] = now_ns + registry->interval_ns;
+    filter->waiting[task] = false;
+    registry->counters.sent++;
+    *out = (struct filter_registry_update){
+        .filter_id = filter->id, .bound = bound_ref(filter->strongest), .found_unix_ns = filter->found_unix_ns};
+    return true;
+}
+
+void filter_registry_count_bytes(struct filter_registry *registry, uint64_t received, uint64_t sent)
+{
+    HOLD_MUTEX(&registry->mutex);
+    registry->counters.bytes_received += received;
+    registry->counters.bytes_sent += sent;
+}
+
+void filter_registry_counters(struct filter_registry *registry, struct filter_registry_counters *out)
+{
+    HOLD_MUTEX(&registry->mutex);
+    *out = registry->counters;
+}

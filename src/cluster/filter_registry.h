@@ -1,0 +1,56 @@
+/*
+ * The coordinator's registry of Top-K bounds: of each dynamic filter of a query it keeps the one strongest bound that
+ * any task has reported, and which tasks are still to be told of it. A stronger bound takes the place of the one that
+ * waits to be sent, so that nothing queues up however slow a recipient is: memory is one bound a filter and one bit a
+ * task. A task is never told what it reported itself or something no stronger, because the strongest bound is at least
+ * as strong as each report, and the report that makes it so clears the reporter's bit. An improvement costs O(tasks).
+ *
+ * Pure logic: no fibers, no clock, no messages; the coordinator asks when to send what. Thread-safe.
+ */
+#ifndef KITH_CLUSTER_FILTER_REGISTRY_H
+#define KITH_CLUSTER_FILTER_REGISTRY_H
+
+#include "base/memory_pool.h"
+#include "wire/worker_messages.h"
+
+struct filter_registry;
+
+struct filter_registry_counters {
+    uint64_t produced;   /* bounds that tasks reported */
+    uint64_t unique;     /* those that were stronger than any before */
+    uint64_t dropped;    /* those that were not */
+    uint64_t superseded; /* waited for a recipient when a stronger one took their place, or the recipient had as good */
+    uint64_t sent;
+    uint64_t bytes_received, bytes_sent; /* messages' bytes, as told by filter_registry_count_bytes */
+};
+
+/* `interval_ns` is the least time between two bounds sent to one task. */
+kith_error *filter_registry_new(size_t tasks, int64_t interval_ns, struct memory_pool *pool,
+                                struct filter_registry **out) _must_check_;
+void filter_registry_free(struct filter_registry *registry);
+DEFINE_CLEANUP(filter_registry_free, struct filter_registry)
+
+/* Before any report. The expressions are borrowed and outlive the registry. */
+kith_error *filter_registry_add(struct filter_registry *registry, uint64_t id, const struct sort_expr *exprs,
+                                size_t count) _must_check_;
+
+/* `task` has found a bound. *improved: tasks other than it have something to be sent. PROTOCOL when the filter is not
+ * the query's, or the values are not of its types. A bound that the memory pool refuses room for is dropped. */
+kith_error *filter_registry_report(struct filter_registry *registry, size_t task, const struct bound_message *message,
+                                   bool *improved) _must_check_;
+
+struct filter_registry_update {
+    uint64_t filter_id;
+    struct bound *bound; /* one reference, the caller's */
+    int64_t found_unix_ns;
+};
+
+/* What is to be sent to `task` now; from here on it counts as sent. False when there is nothing yet: then *due_ns says
+ * when there will be, INT64_MAX unless a bound waits for the interval to pass. */
+bool filter_registry_take(struct filter_registry *registry, size_t task, int64_t now_ns,
+                          struct filter_registry_update *out, int64_t *due_ns);
+
+void filter_registry_count_bytes(struct filter_registry *registry, uint64_t received, uint64_t sent);
+void filter_registry_counters(struct filter_registry *registry, struct filter_registry_counters *out);
+
+#endif

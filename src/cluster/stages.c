@@ -1,0 +1,216 @@
+#include "cluster/stages.h"
+
+#include "base/limits.h"
+
+/* Below this a scan takes about as long as waking another thread and handing batches over. */
+enum { BYTES_WORTH_A_PARTITION = 1 << 20 };
+
+struct cutter {
+    struct arena *arena;
+    const struct settings *settings;
+    const size_t *processors; /* of each worker */
+    size_t worker_count;
+    struct physical_plan *chain[LIMIT_PLAN_DEPTH]; /* from the root down to the scan */
+    size_t length;
+};
+
+static kith_error *make_node(struct cutter *cutter, enum physical_kind kind, struct schema *schema, size_t partitions,
+                             struct physical_plan *input, struct physical_plan **out)
+{
+    TRY(ARENA_NEW(cutter->arena, out));
+    (*out)->kind = kind;
+    (*out)->schema = schema;
+    (*out)->partitions = partitions;
+    (*out)->input_count = 1;
+    TRY(ARENA_NEW_ARRAY(cutter->arena, &(*out)->inputs, 1));
+    (*out)->inputs[0] = input;
+    return NULL;
+}
+
+/* False for plans that do not end in a scan, which there is nothing to spread of. */
+static bool list_chain(struct cutter *cutter, struct physical_plan *plan)
+{
+    for (;;) {
+        if (cutter->length == ARRAY_SIZE(cutter->chain))
+            return false;
+        cutter->chain[cutter->length++] = plan;
+        if (plan->input_count != 1)
+            return plan->kind == PHYSICAL_PARQUET_SCAN && plan->scan.table != NULL;
+        plan = plan->inputs[0];
+    }
+}
+
+/* Nodes that work on each partition by itself: what they do is the same in one task as in many. */
+static bool is_row_wise(const struct physical_plan *node)
+{
+    return node->kind == PHYSICAL_PARQUET_SCAN || node->kind == PHYSICAL_FILTER || node->kind == PHYSICAL_PROJECTION ||
+           node->kind == PHYSICAL_LOCAL_LIMIT;
+}
+
+/* Position in the chain of the stage's root: a sort ends a stage, because its tasks' rows are then to be merged; so
+ * does the last node below one that needs all rows in one place. */
+static size_t find_cut(const struct cutter *cutter)
+{
+    size_t cut = cutter->length - 1;
+    while (cut > 0 && is_row_wise(cutter->chain[cut - 1]))
+        cut--;
+    return cut > 0 && cutter->chain[cut - 1]->kind == PHYSICAL_SORT ? cut - 1 : cut;
+}
+
+/* Rows that suffice of what the cut node gives, all partitions together; -1 = all. */
+static int64_t rows_wanted(const struct cutter *cutter, size_t cut)
+{
+    const struct physical_plan *root = cutter->chain[cut], *above = cut > 0 ? cutter->chain[cut - 1] : NULL;
+    int64_t rows;
+    if (above != NULL && above->kind == PHYSICAL_GLOBAL_LIMIT && above->limit.fetch >= 0)
+        return __builtin_add_overflow(above->limit.skip, above->limit.fetch, &rows) ? -1 : rows;
+    return root->kind == PHYSICAL_LOCAL_LIMIT && root->partitions == 1 ? root->limit.fetch : -1;
+}
+
+static bool is_merge(const struct physical_plan *node)
+{
+    return node->kind == PHYSICAL_SORT_PRESERVING_MERGE || node->kind == PHYSICAL_COALESCE_PARTITIONS;
+}
+
+/* The node that makes one stream of many of `root`'s, over `input`: the one that the plan has above the cut, or one of
+ * the same meaning where it needed none. */
+static kith_error *make_merge(struct cutter *cutter, size_t cut, struct physical_plan *input,
+                              struct physical_plan **out)
+{
+    const struct physical_plan *root = cutter->chain[cut];
+    const struct physical_plan *above = cut > 0 ? cutter->chain[cut - 1] : NULL;
+    bool sorted = root->kind == PHYSICAL_SORT;
+    TRY(make_node(cutter, sorted ? PHYSICAL_SORT_PRESERVING_MERGE : PHYSICAL_COALESCE_PARTITIONS, root->schema, 1,
+                  input, out));
+    if (sorted) {
+        (*out)->sort = above != NULL && is_merge(above) ? above->sort : root->sort;
+        (*out)->sort.filter_id = 0;
+    } else {
+        (*out)->limit.fetch = above != NULL && is_merge(above) ? above->limit.fetch : rows_wanted(cutter, cut);
+    }
+    return NULL;
+}
+
+/* Copies of the nodes from the cut down, over `scan`, with `partitions` partitions and a merge of them on top. */
+static kith_error *make_stage(struct cutter *cutter, size_t cut, const struct parquet_scan *scan, size_t partitions,
+                              struct physical_plan **out)
+{
+    struct physical_plan *below = NULL;
+    for (size_t i = cutter->length; i-- > cut;) {
+        struct physical_plan *copy;
+        TRY(make_node(cutter, cutter->chain[i]->kind, cutter->chain[i]->schema, partitions, below, &copy));
+        struct physical_plan **inputs = copy->inputs;
+        *copy = *cutter->chain[i];
+        copy->partitions = partitions;
+        copy->inputs = inputs;
+        if (copy->kind == PHYSICAL_PARQUET_SCAN)
+            copy->scan = *scan;
+        below = copy;
+    }
+    *out = below;
+    return partitions > 1 ? make_merge(cutter, cut, below, out) : NULL;
+}
+
+/* The nodes above the cut, copied, over a merge of the tasks' streams. */
+static kith_error *make_head(struct cutter *cutter, size_t cut, size_t tasks, struct physical_plan **out)
+{
+    struct physical_plan *below, *network;
+    TRY(make_node(cutter, PHYSICAL_NETWORK_COALESCE, cutter->chain[cut]->schema, tasks, NULL, &network));
+    network->input_count = 0;
+    network->network.stage = FIRST_STAGE;
+    TRY(make_merge(cutter, cut, network, &below));
+    if (cut > 0 && is_merge(cutter->chain[cut - 1]))
+        cut--;
+    while (cut-- > 0) {
+        struct physical_plan *copy;
+        TRY(make_node(cutter, cutter->chain[cut]->kind, cutter->chain[cut]->schema, 1, below, &copy));
+        struct physical_plan **inputs = copy->inputs;
+        *copy = *cutter->chain[cut];
+        copy->inputs = inputs;
+        below = copy;
+    }
+    *out = below;
+    return NULL;
+}
+
+static size_t count_row_groups(const struct table *table)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->file_count; i++)
+        count += table->files[i].file->metadata->row_group_count;
+    return count;
+}
+
+/* One task for each multiple of the setting's bytes; but two at least, when somebody has set up workers and there is
+ * something to divide between them. */
+static size_t choose_task_count(const struct cutter *cutter, const struct table *table)
+{
+    uint64_t bytes_per_task = (uint64_t)settings_get(cutter->settings, SETTING_BYTES_PER_TASK);
+    size_t most = (size_t)settings_get(cutter->settings, SETTING_MAX_TASKS);
+    most = MIN(most == 0 ? cutter->worker_count : MIN(most, cutter->worker_count), (size_t)LIMIT_TASKS_PER_STAGE);
+    most = MIN(most, count_row_groups(table));
+    if (bytes_per_task == 0)
+        return most;
+    uint64_t by_bytes = table->compressed_bytes / bytes_per_task + (table->compressed_bytes % bytes_per_task != 0);
+    return (size_t)MIN((uint64_t)most, MAX(by_bytes, UINT64_C(2)));
+}
+
+/* Streams that a task runs side by side: the same in all tasks, so that their metrics compare. */
+static size_t choose_partitions(const struct cutter *cutter, const struct stage_task *tasks, size_t task_count)
+{
+    size_t wanted = (size_t)settings_get(cutter->settings, SETTING_TARGET_PARTITIONS);
+    if (wanted > 0)
+        return wanted;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < task_count; i++)
+        least = MIN(least, MAX(cutter->processors[i], (size_t)1));
+    uint64_t most_bytes = 0;
+    for (size_t i = 0; i < task_count; i++)
+        most_bytes = MAX(most_bytes, tasks[i].bytes);
+    return (size_t)MIN((uint64_t)least, most_bytes / BYTES_WORTH_A_PARTITION + 1);
+}
+
+static kith_error *make_tasks(struct cutter *cutter, size_t cut, struct stage_plan *stages)
+{
+    const struct parquet_scan *scan = &cutter->chain[cutter->length - 1]->scan;
+    struct scan_file **files;
+    size_t *counts;
+    uint64_t *bytes;
+    TRY(ARENA_NEW_ARRAY(cutter->arena, &stages->tasks, stages->task_count));
+    TRY(ARENA_NEW_ARRAY(cutter->arena, &files, stages->task_count));
+    TRY(ARENA_NEW_ARRAY(cutter->arena, &counts, stages->task_count));
+    TRY(ARENA_NEW_ARRAY(cutter->arena, &bytes, stages->task_count));
+    TRY(stages_deal(cutter->arena, scan, stages->task_count, files, counts, bytes));
+    for (size_t i = 0; i < stages->task_count; i++)
+        stages->tasks[i].bytes = bytes[i];
+    size_t partitions = choose_partitions(cutter, stages->tasks, stages->task_count);
+    for (size_t i = 0; i < stages->task_count; i++) {
+        struct parquet_scan share = *scan;
+        share.table = NULL;
+        share.files = files[i];
+        share.file_count = counts[i];
+        TRY(make_stage(cutter, cut, &share, partitions, &stages->tasks[i].plan));
+    }
+    return make_stage(cutter, cut, scan, partitions, &stages->stage);
+}
+
+kith_error *stages_plan(struct plan_arena *arena, const struct settings *settings, struct physical_plan *plan,
+                        const size_t *worker_processors, size_t worker_count, struct stage_plan **out)
+{
+    struct cutter cutter = {
+        .arena = &arena->arena, .settings = settings, .processors = worker_processors, .worker_count = worker_count};
+    struct stage_plan *stages;
+    *out = NULL;
+    if (!list_chain(&cutter, plan))
+        return NULL;
+    size_t task_count = choose_task_count(&cutter, cutter.chain[cutter.length - 1]->scan.table);
+    if (task_count < 2)
+        return NULL;
+    size_t cut = find_cut(&cutter);
+    TRY(ARENA_NEW(cutter.arena, &stages));
+    stages->task_count = task_count;
+    TRY(make_head(&cutter, cut, task_count, &stages->head));
+    TRY(make_tasks(&cutter, cut, stages));
+    *out = stages;
+    return NULL;
+}

@@ -1,0 +1,40 @@
+/*
+ * Cutting a physical plan in two for a cluster: a stage, which copies of run on workers over a share of the files each,
+ * and a head, which runs in the coordinator and merges what the copies give. Everything from the scan up to the first
+ * node that needs all rows in one place belongs to the stage; each task ends in one partition, sorted where the query
+ * sorts, so that the head has one stream a task to merge.
+ *
+ * Pure planning: deterministic, no I/O beyond the footers that the table has in memory. Everything made lives in the
+ * query's arena.
+ */
+#ifndef KITH_CLUSTER_STAGES_H
+#define KITH_CLUSTER_STAGES_H
+
+#include "plan/physical.h"
+
+enum { FIRST_STAGE = 1 };
+
+struct stage_task {
+    struct physical_plan *plan; /* to be sent: its scan names this task's files only */
+    uint64_t bytes;             /* compressed bytes of its row groups that planning could not rule out */
+};
+
+struct stage_plan {
+    struct physical_plan *head;
+    struct physical_plan *stage; /* for display: the tasks' plan with the scan over all files */
+    size_t task_count;
+    struct stage_task *tasks;
+};
+
+/* `worker_processors[i]` is the number of threads of worker i, 0 when not known. *out is NULL when the query is better
+ * run in one process: without a scan, or with too little to read for two tasks. */
+kith_error *stages_plan(struct plan_arena *arena, const struct settings *settings, struct physical_plan *plan,
+                        const size_t *worker_processors, size_t worker_count, struct stage_plan **out) _must_check_;
+
+/* The share of the work, dealt out: exposed for tests. Files go whole to the task with the least to do so far, largest
+ * first; when that leaves a task with much more than its part, all files are cut at row groups into even shares
+ * instead. *files are `tasks` lists, counts[i] long. */
+kith_error *stages_deal(struct arena *arena, const struct parquet_scan *scan, size_t tasks, struct scan_file **files,
+                        size_t *counts, uint64_t *bytes) _must_check_;
+
+#endif

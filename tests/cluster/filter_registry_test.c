@@ -1,0 +1,217 @@
+#include "testing.h"
+
+#include "cluster/filter_registry.h"
+
+/* The sort of all tests: ORDER BY score DESC NULLS LAST, so a larger score is the stronger bound. */
+static const struct expr score = {.kind = EXPR_COLUMN, .type = {.id = TYPE_INT64}, .nullable = true};
+static const struct sort_expr by_score = {.expr = &score, .order = {.descending = true}};
+
+static struct filter_registry *registry_of(size_t tasks, int64_t interval_ns)
+{
+    struct filter_registry *registry = NULL;
+    assert_ok(filter_registry_new(tasks, interval_ns, NULL, &registry));
+    assert_ok(filter_registry_add(registry, 1, &by_score, 1));
+    return registry;
+}
+
+static bool report(struct filter_registry *registry, size_t task, int64_t value)
+{
+    struct scalar scalar = {.type = {.id = TYPE_INT64}, .int64 = value};
+    const struct bound_message message = {.filter_id = 1, .value_count = 1, .values = &scalar};
+    bool improved;
+    assert_ok(filter_registry_report(registry, task, &message, &improved));
+    return improved;
+}
+
+/* What `task` is sent at `now_ns`; INT64_MIN when nothing. */
+static int64_t take_at(struct filter_registry *registry, size_t task, int64_t now_ns)
+{
+    struct filter_registry_update update;
+    int64_t due_ns;
+    if (!filter_registry_take(registry, task, now_ns, &update, &due_ns))
+        return INT64_MIN;
+    int64_t value = update.bound->values[0].int64;
+    bound_unref(update.bound);
+    return value;
+}
+
+static int64_t take(struct filter_registry *registry, size_t task)
+{
+    return take_at(registry, task, 0);
+}
+
+static struct filter_registry_counters counters_of(struct filter_registry *registry)
+{
+    struct filter_registry_counters counters;
+    filter_registry_counters(registry, &counters);
+    return counters;
+}
+
+static void a_bound_goes_to_all_siblings_but_its_finder(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(3, 0);
+    assert_true(report(registry, 1, 50));
+    assert_int_equal(take(registry, 0), 50);
+    assert_int_equal(take(registry, 1), INT64_MIN);
+    assert_int_equal(take(registry, 2), 50);
+    assert_int_equal(take(registry, 0), INT64_MIN);
+    assert_int_equal(counters_of(registry).sent, 2);
+}
+
+static void a_weaker_bound_is_counted_and_dropped(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(2, 0);
+    report(registry, 0, 50);
+    assert_int_equal(take(registry, 1), 50);
+    assert_false(report(registry, 1, 49));
+    assert_false(report(registry, 1, 50));
+    assert_int_equal(take(registry, 0), INT64_MIN);
+    struct filter_registry_counters counters = counters_of(registry);
+    assert_int_equal(counters.produced, 3);
+    assert_int_equal(counters.unique, 1);
+    assert_int_equal(counters.dropped, 2);
+}
+
+static void a_newer_bound_takes_the_place_of_one_not_sent(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(2, 0);
+    for (int64_t value = 1; value <= 100; value++)
+        report(registry, 0, value);
+    assert_int_equal(take(registry, 1), 100);
+    assert_int_equal(take(registry, 1), INT64_MIN);
+    assert_int_equal(counters_of(registry).superseded, 99);
+}
+
+static void nothing_is_sent_to_who_found_as_good_meanwhile(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(2, 0);
+    report(registry, 0, 50);
+    report(registry, 1, 50);
+    assert_int_equal(take(registry, 1), INT64_MIN);
+    assert_int_equal(take(registry, 0), INT64_MIN);
+    report(registry, 0, 51);
+    report(registry, 1, 52);
+    assert_int_equal(take(registry, 1), INT64_MIN);
+    assert_int_equal(take(registry, 0), 52);
+}
+
+static void the_interval_holds_bounds_back_and_lets_the_newest_through(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(2, 100);
+    struct filter_registry_update update;
+    int64_t due_ns;
+    report(registry, 0, 1);
+    assert_int_equal(take_at(registry, 1, 1000), 1);
+    report(registry, 0, 2);
+    assert_false(filter_registry_take(registry, 1, 1099, &update, &due_ns));
+    assert_int_equal(due_ns, 1100);
+    report(registry, 0, 3);
+    assert_int_equal(take_at(registry, 1, 1100), 3);
+    assert_false(filter_registry_take(registry, 1, 1101, &update, &due_ns));
+    assert_int_equal(due_ns, INT64_MAX);
+}
+
+static void bounds_of_unknown_filters_or_other_types_are_refused(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(2, 0);
+    bool improved;
+    struct scalar values[2] = {{.type = {.id = TYPE_INT64}}, {.type = {.id = TYPE_INT64}}};
+    struct bound_message message = {.filter_id = 2, .value_count = 1, .values = values};
+    assert_fails(filter_registry_report(registry, 0, &message, &improved), KITH_ERROR_PROTOCOL, "filter 2");
+    message = (struct bound_message){.filter_id = 1, .value_count = 2, .values = values};
+    assert_fails(filter_registry_report(registry, 0, &message, &improved), KITH_ERROR_PROTOCOL, "2 values, expected 1");
+    message.value_count = 1;
+    values[0].type.id = TYPE_UTF8;
+    values[0].string = str_of("x");
+    assert_fails(filter_registry_report(registry, 0, &message, &improved), KITH_ERROR_PROTOCOL, "type");
+}
+
+static void a_bound_without_room_in_the_pool_is_dropped(void **state)
+{
+    _cleanup_(memory_pool_free) struct memory_pool *pool = NULL;
+    _cleanup_(filter_registry_free) struct filter_registry *registry = NULL;
+    assert_ok(memory_pool_new(1000, &pool));
+    assert_ok(filter_registry_new(2, 0, pool, &registry));
+    assert_ok(filter_registry_add(registry, 1, &by_score, 1));
+    size_t before = memory_pool_used(pool);
+    struct reservation rest = reservation_make(pool, "test");
+    assert_ok(reservation_resize(&rest, 1000 - before));
+    assert_false(report(registry, 0, 5));
+    assert_int_equal(take(registry, 1), INT64_MIN);
+    reservation_release(&rest);
+    assert_true(report(registry, 0, 6));
+    assert_true(memory_pool_used(pool) > before);
+    assert_int_equal(take(registry, 1), 6);
+}
+
+/* What the tasks of the model know: everything that each reported or was sent. */
+struct model {
+    int64_t reported[6], received[6], strongest;
+    uint64_t reports, sends;
+};
+
+static void check_send(struct model *model, size_t task, int64_t value)
+{
+    assert_int_equal(value, model->strongest);
+    assert_true(value > model->reported[task]);
+    assert_true(value > model->received[task]);
+    model->received[task] = value;
+    model->sends++;
+}
+
+/* Random reports and sends against a model that remembers everything: whatever is sent is the strongest there is and
+ * news to its recipient, and in the end all know the strongest. */
+static void random_reports_leave_every_task_with_the_strongest_bound(void **state)
+{
+    uint64_t random = 7;
+    for (int round = 0; round < 300; round++) {
+        size_t tasks = 1 + test_random(&random) % 6;
+        _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(tasks, 0);
+        struct model model = {.strongest = INT64_MIN};
+        for (size_t i = 0; i < tasks; i++)
+            model.reported[i] = model.received[i] = INT64_MIN;
+        for (int step = 0; step < 200; step++) {
+            size_t task = test_random(&random) % tasks;
+            if (test_random(&random) % 2 == 0) {
+                int64_t value = (int64_t)(test_random(&random) % 40) + step / 4;
+                bool improves = value > model.strongest;
+                assert_int_equal(report(registry, task, value), improves && tasks > 1);
+                model.reported[task] = MAX(model.reported[task], value);
+                model.strongest = MAX(model.strongest, value);
+                model.reports++;
+            } else {
+                int64_t value = take(registry, task);
+                if (value != INT64_MIN)
+                    check_send(&model, task, value);
+                else
+                    assert_true(MAX(model.reported[task], model.received[task]) == model.strongest);
+            }
+        }
+        for (size_t task = 0; task < tasks; task++) {
+            int64_t value = take(registry, task);
+            if (value != INT64_MIN)
+                check_send(&model, task, value);
+            assert_int_equal(MAX(model.reported[task], model.received[task]), model.strongest);
+        }
+        struct filter_registry_counters counters = counters_of(registry);
+        assert_int_equal(counters.produced, model.reports);
+        assert_int_equal(counters.sent, model.sends);
+        assert_int_equal(counters.unique + counters.dropped, model.reports);
+        assert_int_equal(counters.sent + counters.superseded, counters.unique * (tasks - 1));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bound_goes_to_all_siblings_but_its_finder),
+        cmocka_unit_test(a_weaker_bound_is_counted_and_dropped),
+        cmocka_unit_test(a_newer_bound_takes_the_place_of_one_not_sent),
+        cmocka_unit_test(nothing_is_sent_to_who_found_as_good_meanwhile),
+        cmocka_unit_test(the_interval_holds_bounds_back_and_lets_the_newest_through),
+        cmocka_unit_test(bounds_of_unknown_filters_or_other_types_are_refused),
+        cmocka_unit_test(a_bound_without_room_in_the_pool_is_dropped),
+        cmocka_unit_test(random_reports_leave_every_task_with_the_strongest_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
