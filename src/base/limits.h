@@ -30,7 +30,10 @@
     X(HTTP2_STREAMS, 1000, "streams", "a peer may open no more at once on one connection")        \
     X(CONNECTIONS, 1000, "connections", "each connection holds a fiber and buffers")              \
     X(PLAN_BYTES, 67108864, "bytes", "a plan is unpacked in memory")                              \
-    X(PLAN_DEPTH, 200, "levels", "protobuf unpacking and plan walks recurse")                     \
+    X(PLAN_UNPACKED_BYTES, 1073741824, "bytes", "two bytes sent may unpack to 200")               \
+    X(PLAN_DEPTH, 1000, "levels", "messages; SQL_NESTING levels of CASE take 3 each")             \
+    X(PLAN_NESTING, 64, "levels", "operators; plan walks recurse")                                \
+    X(PLAN_OPERATORS, 10000, "operators", "each task counts metrics for each")                    \
     X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \
     X(GLOB_FILES, 1000000, "files", "a listing is kept in memory")                                \
     X(SORT_KEYS, 64, "keys", "arrays of this size are kept on the stack")                         \
