@@ -1,0 +1,232 @@
+/* What coordinator and worker send each other arrives as it was sent; what is missing, unknown or damaged is told. */
+#include "testing.h"
+
+#include "base/limits.h"
+#include "wire/protobuf.h"
+#include "wire/scalars.h"
+#include "wire/worker_messages.h"
+
+#include "kith_worker.pb-c.h"
+
+static const struct task_key key = {.query_id = "0123456789abcde", .stage = 3, .task = 2};
+
+static struct str bytes_of(const struct strbuf *buffer)
+{
+    return (struct str){buffer->data, buffer->length};
+}
+
+static void pack(const ProtobufCMessage *message, struct strbuf *out)
+{
+    assert_ok(protobuf_write(message, out));
+}
+
+static void a_workers_description_arrives(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct worker_info info = {"1.2.3", WORKER_PROTOCOL_VERSION, CAPABILITY_TOPK_BOUNDS}, read;
+    assert_ok(worker_info_encode(&info, &bytes));
+    assert_ok(worker_info_decode(bytes_of(&bytes), &arena, &read));
+    assert_string_equal(read.version, "1.2.3");
+    assert_int_equal(read.protocol_version, WORKER_PROTOCOL_VERSION);
+    assert_int_equal(read.capabilities, CAPABILITY_TOPK_BOUNDS);
+}
+
+static void a_worker_of_another_project_has_no_protocol_version(void **state)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct worker_info read;
+    assert_ok(worker_info_decode(str_of("\x0a\x05"
+                                        "5.0.1"),
+                                 &arena, &read));
+    assert_string_equal(read.version, "5.0.1");
+    assert_int_equal(read.protocol_version, 0);
+    assert_int_equal(read.capabilities, 0);
+}
+
+static void a_plan_arrives_with_its_settings(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct coordinator_message message = {.kind = COORDINATOR_SET_PLAN}, read;
+    struct set_plan *plan = &message.set_plan;
+    *plan = (struct set_plan){.key = key,
+                              .task_count = 4,
+                              .plan = {"plan\0bytes", 10},
+                              .query_start_unix_ns = 1700000000123456789,
+                              .share_bounds = true};
+    settings_init(&plan->settings);
+    assert_ok(settings_set(&plan->settings, SETTING_BATCH_SIZE, "1000"));
+    assert_ok(settings_set(&plan->settings, SETTING_COMPRESSION, "none"));
+    assert_ok(settings_set(&plan->settings, SETTING_KEEPALIVE, "7s"));
+    assert_ok(coordinator_message_encode(&message, &bytes));
+    assert_ok(coordinator_message_decode(bytes_of(&bytes), &arena, &read));
+    assert_int_equal(read.kind, COORDINATOR_SET_PLAN);
+    assert_true(task_key_equal(&read.set_plan.key, &key));
+    assert_int_equal(read.set_plan.task_count, 4);
+    assert_true(str_equal(read.set_plan.plan, plan->plan));
+    assert_int_equal(read.set_plan.query_start_unix_ns, plan->query_start_unix_ns);
+    assert_true(read.set_plan.share_bounds);
+    assert_memory_equal(&read.set_plan.settings, &plan->settings, sizeof plan->settings);
+}
+
+static void a_setting_that_the_worker_does_not_know_is_ignored(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct coordinator_message read;
+    char name[] = "execution.of_the_future", value[] = "yes";
+    Kith__V1__Setting setting = KITH__V1__SETTING__INIT, *settings[] = {&setting};
+    Kith__V1__TaskKey task = KITH__V1__TASK_KEY__INIT;
+    Kith__V1__SetPlanRequest request = KITH__V1__SET_PLAN_REQUEST__INIT;
+    Kith__V1__CoordinatorToWorkerMsg message = KITH__V1__COORDINATOR_TO_WORKER_MSG__INIT;
+    uint8_t query_id[16] = {0};
+    setting.name = name;
+    setting.value = value;
+    task.query_id = (ProtobufCBinaryData){sizeof query_id, query_id};
+    request.task_key = &task;
+    request.task_count = 1;
+    request.settings = settings;
+    request.n_settings = 1;
+    message.inner_case = KITH__V1__COORDINATOR_TO_WORKER_MSG__INNER_SET_PLAN_REQUEST;
+    message.set_plan_request = &request;
+    pack(&message.base, &bytes);
+    assert_ok(coordinator_message_decode(bytes_of(&bytes), &arena, &read));
+    struct settings defaults;
+    settings_init(&defaults);
+    assert_memory_equal(&read.set_plan.settings, &defaults, sizeof defaults);
+    assert_false(read.set_plan.share_bounds);
+}
+
+static void a_bound_of_every_type_arrives(void **state)
+{
+    const struct scalar *scalars;
+    size_t count = test_scalars(&scalars);
+    for (size_t i = 0; i < count; i++) {
+        _cleanup_(strbuf_reset) struct strbuf there = {0}, back = {0};
+        _cleanup_(arena_reset) struct arena arena = {0};
+        struct scalar values[] = {scalars[i], scalars[count - 1 - i]};
+        struct bound_message bound = {.filter_id = UINT64_MAX, .value_count = 2, .values = values};
+        struct coordinator_message to = {.kind = COORDINATOR_APPLY_BOUND, .bound = bound}, to_read;
+        struct worker_message from = {.kind = WORKER_PRODUCED_BOUND, .bound = bound}, from_read;
+        assert_ok(coordinator_message_encode(&to, &there));
+        assert_ok(coordinator_message_decode(bytes_of(&there), &arena, &to_read));
+        assert_ok(worker_message_encode(&from, &back));
+        assert_ok(worker_message_decode(bytes_of(&back), &arena, &from_read));
+        assert_int_equal(to_read.kind, COORDINATOR_APPLY_BOUND);
+        assert_int_equal(from_read.kind, WORKER_PRODUCED_BOUND);
+        assert_int_equal(to_read.bound.filter_id, UINT64_MAX);
+        assert_int_equal(from_read.bound.value_count, 2);
+        for (size_t j = 0; j < 2; j++) {
+            assert_true(test_scalars_equal(&to_read.bound.values[j], &values[j]));
+            assert_true(test_scalars_equal(&from_read.bound.values[j], &values[j]));
+        }
+    }
+}
+
+static void metrics_arrive_by_name(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    uint64_t nodes[3][METRIC_COUNT] = {{0}};
+    nodes[0][METRIC_OUTPUT_ROWS] = 5;
+    nodes[2][METRIC_PEAK_MEMORY] = UINT64_MAX;
+    nodes[2][METRIC_BOUNDS_APPLIED] = 1;
+    struct worker_message message = {.kind = WORKER_METRICS}, read;
+    message.metrics = (struct task_metrics){
+        .node_count = 3, .nodes = nodes, .plan_received_unix_ns = 1, .started_unix_ns = 2, .final = true};
+    assert_ok(worker_message_encode(&message, &bytes));
+    assert_ok(worker_message_decode(bytes_of(&bytes), &arena, &read));
+    assert_int_equal(read.kind, WORKER_METRICS);
+    assert_int_equal(read.metrics.node_count, 3);
+    assert_memory_equal(read.metrics.nodes, nodes, sizeof nodes);
+    assert_int_equal(read.metrics.plan_received_unix_ns, 1);
+    assert_int_equal(read.metrics.started_unix_ns, 2);
+    assert_int_equal(read.metrics.finished_unix_ns, 0);
+    assert_true(read.metrics.final);
+}
+
+static void a_request_for_partitions_arrives(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0}, empty = {0};
+    struct execute_task request = {key, 0, 7}, nothing = {key, 7, 7}, read;
+    assert_ok(execute_task_encode(&request, &bytes));
+    assert_ok(execute_task_decode(bytes_of(&bytes), &read));
+    assert_true(task_key_equal(&read.key, &key));
+    assert_int_equal(read.partition_start, 0);
+    assert_int_equal(read.partition_end, 7);
+    assert_ok(execute_task_encode(&nothing, &empty));
+    assert_fails(execute_task_decode(bytes_of(&empty), &read), KITH_ERROR_PROTOCOL, "partitions from 7 to before 7");
+}
+
+static void messages_that_lack_what_they_must_have_are_refused(void **state)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct coordinator_message to;
+    struct worker_message from;
+    struct execute_task execute;
+    assert_fails(coordinator_message_decode((struct str){0}, &arena, &to), KITH_ERROR_PROTOCOL, "empty message");
+    assert_fails(worker_message_decode((struct str){0}, &arena, &from), KITH_ERROR_PROTOCOL, "empty message");
+    assert_fails(execute_task_decode((struct str){0}, &execute), KITH_ERROR_PROTOCOL, "without a task key");
+    assert_fails(execute_task_decode(str_of("\x0a\x03\x0a\x01x"), &execute), KITH_ERROR_PROTOCOL,
+                 "a query id of 1 bytes");
+    /* apply_dynamic_filter without a value */
+    assert_fails(coordinator_message_decode((struct str){"\x22\x02\x08\x07", 4}, &arena, &to), KITH_ERROR_PROTOCOL,
+                 "a bound of 0 values");
+}
+
+static void fields_of_others_are_refused_and_later_additions_read_over(void **state)
+{
+    struct execute_task read;
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0}, with_head = {0};
+    struct execute_task request = {key, 0, 1};
+    assert_ok(execute_task_encode(&request, &bytes));
+    assert_ok(strbuf_append(&with_head, bytes.data, bytes.length));
+    /* datafusion-distributed's producer_head, broadcast = 7 */
+    assert_ok(strbuf_append(&with_head, "\x3a\x02\x08\x04", 4));
+    assert_fails(execute_task_decode(bytes_of(&with_head), &read), KITH_ERROR_NOT_IMPLEMENTED,
+                 "field 7 of ExecuteTaskRequest");
+    /* field 200, a varint */
+    assert_ok(strbuf_append(&bytes, "\xc0\x0c\x01", 3));
+    assert_ok(execute_task_decode(bytes_of(&bytes), &read));
+}
+
+/* Any bit of a message flipped, any part of it cut off: an error or another message, and no report of a sanitizer. */
+static void damage_anywhere_is_survived(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    struct scalar values[] = {{.type = {.id = TYPE_UTF8}, .string = {"text", 4}}};
+    struct coordinator_message message = {.kind = COORDINATOR_APPLY_BOUND,
+                                          .bound = {.filter_id = 1, .value_count = 1, .values = values}};
+    assert_ok(coordinator_message_encode(&message, &bytes));
+    for (size_t bit = 0; bit < 8 * bytes.length; bit++) {
+        _cleanup_(arena_reset) struct arena arena = {0};
+        struct coordinator_message read;
+        bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+        error_free(coordinator_message_decode(bytes_of(&bytes), &arena, &read));
+        bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    for (size_t length = 1; length < bytes.length; length++) {
+        _cleanup_(arena_reset) struct arena arena = {0};
+        struct coordinator_message read;
+        assert_fails(coordinator_message_decode((struct str){bytes.data, length}, &arena, &read), KITH_ERROR_CORRUPT,
+                     "malformed message at byte");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_workers_description_arrives),
+        cmocka_unit_test(a_worker_of_another_project_has_no_protocol_version),
+        cmocka_unit_test(a_plan_arrives_with_its_settings),
+        cmocka_unit_test(a_setting_that_the_worker_does_not_know_is_ignored),
+        cmocka_unit_test(a_bound_of_every_type_arrives),
+        cmocka_unit_test(metrics_arrive_by_name),
+        cmocka_unit_test(a_request_for_partitions_arrives),
+        cmocka_unit_test(messages_that_lack_what_they_must_have_are_refused),
+        cmocka_unit_test(fields_of_others_are_refused_and_later_additions_read_over),
+        cmocka_unit_test(damage_anywhere_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
