@@ -86,7 +86,8 @@ static kith_error *conversion_error(const struct cast *cast, size_t row, enum pa
                      expected[0] != '\0' ? ": expected " : "", expected);
 }
 
-static kith_error *convert_rows(const struct cast *cast, cast_converter *convert)
+static kith_error *convert_rows(const struct cast *cast,
+                                enum parse_result (*convert)(const struct cast *cast, size_t row))
 {
     struct array *result = cast->result;
     bool own_validity = false;
@@ -190,11 +191,14 @@ static kith_error *to_text(const struct cast *cast, struct array **out)
     return text_output_finish(&output, out);
 }
 
-static cast_converter *converter_of(const struct data_type *from, const struct data_type *to)
+static kith_error *convert(const struct cast *cast)
 {
-    if (type_is_string(from->id))
-        return cast_from_text;
-    return is_number(from->id) && is_number_result(to->id) ? cast_number : cast_temporal;
+    if (cast_widen(cast))
+        return NULL;
+    if (type_is_string(cast->from->type.id))
+        return convert_rows(cast, cast_from_text);
+    bool numbers = is_number(cast->from->type.id) && is_number_result(cast->to->id);
+    return convert_rows(cast, numbers ? cast_number : cast_temporal);
 }
 
 kith_error *cast_run(const struct datum *operand, const struct data_type *to, bool try_cast, size_t rows,
@@ -217,8 +221,7 @@ kith_error *cast_run(const struct datum *operand, const struct data_type *to, bo
     TRY(kernel_new_zeroed_result(to, rows, &result));
     TRY(kernel_unite_validity(result, operand, 1));
     cast.result = result;
-    if (!cast_widen(&cast))
-        TRY(convert_rows(&cast, converter_of(&from->type, to)));
+    TRY(convert(&cast));
     *out = TAKE(result);
     return NULL;
 }

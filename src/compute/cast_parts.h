@@ -17,18 +17,16 @@ struct cast {
     int32_t from_offset, to_offset; /* seconds east of UTC of timestamps with a fixed offset */
 };
 
-typedef enum parse_result cast_converter(const struct cast *cast, size_t row);
-
 /* Numbers and booleans among each other. Widening of integers and floats without a check for each row is done by
  * cast_widen, which tells whether the pair is one of those. */
-cast_converter cast_number;
+enum parse_result cast_number(const struct cast *cast, size_t row);
 bool cast_widen(const struct cast *cast);
 
 /* Dates, times, timestamps, durations among each other and to and from integers. */
 bool cast_temporal_check(const struct data_type *from, const struct data_type *to);
-cast_converter cast_temporal;
+enum parse_result cast_temporal(const struct cast *cast, size_t row);
 
 /* Any type that has a value for it from text. */
-cast_converter cast_from_text;
+enum parse_result cast_from_text(const struct cast *cast, size_t row);
 
 #endif

@@ -1,8 +1,7 @@
 #include "compute/like.h"
 
-#include <utf8proc.h>
-
 #include "base/alloc.h"
+#include "compute/text_case.h"
 #include "compute/text_reader.h"
 
 /* What a pattern turns out to be; all but the last need no matcher. */
@@ -46,21 +45,9 @@ static struct element element_at(struct str pattern, size_t at)
         .kind = ELEMENT_LITERAL, .bytes = {pattern.data + at + escape, length}, .width = escape + length};
 }
 
-static int32_t lower_of(struct str character)
-{
-    utf8proc_int32_t code;
-    if (character.length == 1 && (uint8_t)character.data[0] < 0x80) {
-        char c = character.data[0];
-        return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c;
-    }
-    if (utf8proc_iterate((const utf8proc_uint8_t *)character.data, (utf8proc_ssize_t)character.length, &code) < 0)
-        return -(int32_t)(uint8_t)character.data[0];
-    return utf8proc_tolower(code);
-}
-
 static bool characters_equal(struct str a, struct str b, bool case_insensitive)
 {
-    return case_insensitive ? lower_of(a) == lower_of(b) : str_equal(a, b);
+    return case_insensitive ? text_lower_character(a) == text_lower_character(b) : str_equal(a, b);
 }
 
 /* Matches greedily and, when stuck, lets the last % take one more character: earlier ones need no second look, because

@@ -1,7 +1,5 @@
-#include "compute/parse.h"
+#include "compute/text_case.h"
 #include "expr/functions_rows.h"
-
-#include <utf8proc.h>
 
 static bool all_text(const struct data_type *arguments, size_t count)
 {
@@ -52,14 +50,6 @@ kith_error *function_resolve_substr(const struct data_type *arguments, const str
     return NULL;
 }
 
-static bool is_ascii(struct str text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        if ((uint8_t)text.data[i] >= 0x80)
-            return false;
-    return true;
-}
-
 /* Bytes of the character that begins with `first`; text in arrays is valid UTF-8. */
 static size_t character_bytes(char first)
 {
@@ -75,48 +65,14 @@ static size_t character_count(struct str text)
     return count;
 }
 
-/* Each code point by itself (simple case mapping), so the number of characters stays: upper('ß') is 'ẞ' (DuckDB). */
-static kith_error *map_characters(struct str text, utf8proc_int32_t (*map)(utf8proc_int32_t), struct strbuf *out)
-{
-    for (size_t at = 0; at < text.length;) {
-        utf8proc_int32_t code;
-        utf8proc_uint8_t encoded[4];
-        utf8proc_ssize_t used =
-            utf8proc_iterate((const utf8proc_uint8_t *)text.data + at, (utf8proc_ssize_t)(text.length - at), &code);
-        if (used <= 0) {
-            TRY(strbuf_append(out, text.data + at++, 1));
-            continue;
-        }
-        at += (size_t)used;
-        TRY(strbuf_append(out, encoded, (size_t)utf8proc_encode_char(map(code), encoded)));
-    }
-    return NULL;
-}
-
-static kith_error *map_case(struct str text, char first, char last, utf8proc_int32_t (*map)(utf8proc_int32_t),
-                            struct strbuf *out)
-{
-    char *room;
-    if (!is_ascii(text))
-        return map_characters(text, map, out);
-    TRY(strbuf_reserve(out, text.length + 1, &room));
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.data[i];
-        room[i] = c >= first && c <= last ? (char)(c ^ 0x20) : c;
-    }
-    room[text.length] = '\0';
-    out->length += text.length;
-    return NULL;
-}
-
 static kith_error *lower_row(const struct function_rows *call, size_t row, struct strbuf *out)
 {
-    return map_case(function_text(call, 0, row), 'A', 'Z', utf8proc_tolower, out);
+    return text_append_lower(function_text(call, 0, row), out);
 }
 
 static kith_error *upper_row(const struct function_rows *call, size_t row, struct strbuf *out)
 {
-    return map_case(function_text(call, 0, row), 'a', 'z', utf8proc_toupper, out);
+    return text_append_upper(function_text(call, 0, row), out);
 }
 
 static kith_error *length_row(const struct function_rows *call, size_t row, int64_t *out)
