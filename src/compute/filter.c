@@ -1,7 +1,5 @@
 #include "compute/filter.h"
 
-#include "base/alloc.h"
-
 /* Appends the numbers of the set bits of one word. A full word is common (a filter that removes little) and so is an
  * empty one; between them, the cost is by set bits. */
 static uint32_t *append_word(uint32_t *out, uint64_t word, uint32_t first)
@@ -116,14 +114,14 @@ kith_error *selection_narrow(const struct datum *booleans, enum truth_test test,
     if (test == TRUTH_IS_TRUE && array->validity == NULL && array->offset == 0)
         return selection_from_bits(array->values->data, rows, selection, out);
     size_t bytes = bitmap_bytes(rows);
-    _cleanup_free_ uint8_t *scratch = NULL;
-    TRY(alloc_zeroed(2 * bytes + 1, 1, &scratch));
-    uint8_t *validity = array->validity != NULL ? scratch + bytes : NULL;
-    bitmap_copy(scratch, 0, array->values->data, array->offset, rows);
+    _cleanup_(buffer_unref) struct buffer *scratch = NULL;
+    TRY(buffer_new_zeroed(2 * bytes, &scratch));
+    uint8_t *validity = array->validity != NULL ? scratch->data + bytes : NULL;
+    bitmap_copy(scratch->data, 0, array->values->data, array->offset, rows);
     if (validity != NULL)
         bitmap_copy(validity, 0, array->validity->data, array->offset, rows);
-    test_bits(scratch, validity, test, bytes);
-    return selection_from_bits(scratch, rows, selection, out);
+    test_bits(scratch->data, validity, test, bytes);
+    return selection_from_bits(scratch->data, rows, selection, out);
 }
 
 kith_error *selection_subtract(const struct selection *selection, size_t rows, const struct selection *other,

@@ -9,6 +9,7 @@ static kith_error *select_and(struct eval_node *node, const struct eval_frame *f
                               struct selection **out)
 {
     _cleanup_(selection_unref) struct selection *left = NULL;
+    ASSERT(node->child_count > 0);
     for (size_t i = 0; i < node->child_count; i++) {
         _cleanup_(selection_unref) struct selection *before = TAKE(left);
         TRY(select_rows(&node->children[i], frame, before != NULL ? before : selection, &left));

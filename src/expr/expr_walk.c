@@ -1,6 +1,8 @@
 #include "expr/expr.h"
 #include "expr/expr_build.h"
 
+#include <math.h>
+
 kith_error *expr_remap(struct arena *arena, const struct expr *expr, const size_t *mapping, const struct expr **out)
 {
     struct expr *copy;
@@ -48,10 +50,10 @@ static bool literals_equal(const struct scalar *a, const struct scalar *b)
         return a->interval.months == b->interval.months && a->interval.days == b->interval.days &&
                a->interval.nanoseconds == b->interval.nanoseconds;
     /* Values that compare as equal may still differ: 0.0 and -0.0 give different quotients. */
-    if (a->type.id == TYPE_FLOAT32)
-        return memcmp(&a->float32, &b->float32, sizeof a->float32) == 0;
-    if (a->type.id == TYPE_FLOAT64)
-        return memcmp(&a->float64, &b->float64, sizeof a->float64) == 0;
+    if (a->type.id == TYPE_FLOAT32 && signbit(a->float32) != signbit(b->float32))
+        return false;
+    if (a->type.id == TYPE_FLOAT64 && signbit(a->float64) != signbit(b->float64))
+        return false;
     return scalar_compare(a, b) == 0;
 }
 

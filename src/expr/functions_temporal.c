@@ -207,8 +207,9 @@ static kith_error *run_epoch(const struct function_rows *call, struct array **ou
     for (size_t k = 0; k < selected_count(call->selection, call->rows); k++) {
         size_t row = selected_row(call->selection, k);
         struct moment moment = moment_at(&call->arguments[1], row);
-        seconds[row] = (double)(moment.days * SECONDS_PER_DAY + moment.of_day / moment.per_second) +
-                       (double)(moment.of_day % moment.per_second) / (double)moment.per_second;
+        int64_t whole = moment.days * SECONDS_PER_DAY + moment.of_day / moment.per_second;
+        int64_t rest = moment.of_day % moment.per_second;
+        seconds[row] = (double)whole + (double)rest / (double)moment.per_second;
     }
     *out = TAKE(result);
     return NULL;
