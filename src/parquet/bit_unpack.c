@@ -2,7 +2,10 @@
 
 #include "base/macros.h"
 
-enum { BLOCK = 32 }; /* values unpacked at once; 32 values of any width end at a byte */
+enum {
+    BLOCK = 32,  /* values unpacked at once; 32 values of any width end at a byte */
+    OVERREAD = 9 /* bytes past a block that may be loaded with its last values */
+};
 
 #if defined(__clang__)
 #define UNROLL_BLOCK _Pragma("unroll")
@@ -75,11 +78,15 @@ struct padded_block {
     uint8_t bytes[BLOCK * 8 + 16];
 };
 
-static void pad_block(struct padded_block *block, const uint8_t *in, const uint8_t *end, unsigned width)
+static const uint8_t *in_place_or_padded(struct padded_block *block, const uint8_t *in, const uint8_t *end,
+                                         unsigned width)
 {
-    size_t length = MIN((size_t)(end - in), (size_t)BLOCK * width / 8);
+    size_t left = (size_t)(end - in), size = (size_t)BLOCK * width / 8;
+    if (left >= size + OVERREAD)
+        return in;
     memset(block, 0, sizeof *block);
-    memcpy(block->bytes, in, length);
+    memcpy(block->bytes, in, MIN(left, size));
+    return block->bytes;
 }
 
 /* One value at any bit, for the few before the first whole byte. */
@@ -107,7 +114,7 @@ void bit_unpack32(const uint8_t *in, const uint8_t *end, size_t bit, unsigned wi
     in += bit / 8;
     block32_function block = blocks32[width];
     size_t block_bytes = (size_t)BLOCK * width / 8;
-    for (; count >= BLOCK && (size_t)(end - in) >= block_bytes + 8; count -= BLOCK) {
+    for (; count >= BLOCK && (size_t)(end - in) >= block_bytes + OVERREAD; count -= BLOCK) {
         block(in, out);
         in += block_bytes;
         out += BLOCK;
@@ -115,8 +122,7 @@ void bit_unpack32(const uint8_t *in, const uint8_t *end, size_t bit, unsigned wi
     while (count > 0) {
         struct padded_block padded;
         uint32_t values[BLOCK];
-        pad_block(&padded, in, end, width);
-        block(padded.bytes, values);
+        block(in_place_or_padded(&padded, in, end, width), values);
         size_t taken = MIN(count, (size_t)BLOCK);
         memcpy(out, values, taken * sizeof *out);
         count -= taken;
@@ -138,7 +144,7 @@ void bit_unpack64(const uint8_t *in, const uint8_t *end, size_t bit, unsigned wi
     in += bit / 8;
     block64_function block = blocks64[width];
     size_t block_bytes = (size_t)BLOCK * width / 8;
-    for (; count >= BLOCK && (size_t)(end - in) >= block_bytes + 9; count -= BLOCK) {
+    for (; count >= BLOCK && (size_t)(end - in) >= block_bytes + OVERREAD; count -= BLOCK) {
         block(in, out);
         in += block_bytes;
         out += BLOCK;
@@ -146,8 +152,7 @@ void bit_unpack64(const uint8_t *in, const uint8_t *end, size_t bit, unsigned wi
     while (count > 0) {
         struct padded_block padded;
         uint64_t values[BLOCK];
-        pad_block(&padded, in, end, width);
-        block(padded.bytes, values);
+        block(in_place_or_padded(&padded, in, end, width), values);
         size_t taken = MIN(count, (size_t)BLOCK);
         memcpy(out, values, taken * sizeof *out);
         count -= taken;

@@ -28,7 +28,7 @@ static inline uint64_t load_u64(const uint8_t *bytes)
 }
 
 /* `count` values of `width` bits (0..32), the first at bit `bit` of `in`. The caller has checked that all of them lie
- * before `end`. */
+ * before `end`, up to where bytes may be read; the farther that is, the less has to be copied. */
 void bit_unpack32(const uint8_t *in, const uint8_t *end, size_t bit, unsigned width, size_t count, uint32_t *out);
 
 /* The same for widths 0..64. */

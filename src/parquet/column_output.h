@@ -37,8 +37,8 @@ static inline uint8_t *column_output_place(struct column_output *output)
     return output->values->data + output->rows * output->width;
 }
 
-/* Strings after those of output->rows; further calls before end_rows append. Each slice is readable 16 bytes past its
- * end. CORRUPT when one is not UTF-8 and the type says so, LIMIT above STRING_BATCH_BYTES in all. */
+/* Strings after those of output->rows; further calls before end_rows append. The 32 bytes past the end of each slice
+ * may be read. CORRUPT when one is not UTF-8 and the type says so, LIMIT above STRING_BATCH_BYTES in all. */
 kith_error *column_output_append_slices(struct column_output *output, const struct str *slices,
                                         size_t count) _must_check_;
 

@@ -81,9 +81,11 @@ void dictionary_reset(struct dictionary *dictionary)
 
 kith_error *dictionary_check(const struct dictionary *dictionary, const uint32_t *indices, size_t count)
 {
-    uint32_t highest = gather_highest(indices, count);
-    if (_likely_(count == 0 || highest < dictionary->count))
+    if (_likely_(gather_in_range(indices, count, (uint32_t)dictionary->count)))
         return NULL;
-    return error_new(KITH_ERROR_CORRUPT, "dictionary index %u; the dictionary has %zu values", highest,
+    size_t i = 0;
+    while (i + 1 < count && indices[i] < dictionary->count)
+        i++;
+    return error_new(KITH_ERROR_CORRUPT, "dictionary index %u; the dictionary has %zu values", indices[i],
                      dictionary->count);
 }

@@ -53,7 +53,7 @@ kith_error *rle_next(struct rle_decoder *decoder, size_t limit, struct rle_run *
     out->packed = decoder->packed;
     if (decoder->packed) {
         out->bits = decoder->bits;
-        out->end = decoder->at;
+        out->end = decoder->end;
         out->bit = decoder->bit;
         decoder->bit += count * decoder->width;
     } else {

@@ -34,10 +34,16 @@ void gather_fixed(const void *values, size_t width, const uint32_t *positions, s
     }
 }
 
-uint32_t gather_highest(const uint32_t *numbers, size_t count)
+/* Of numbers below 2^31, `limit - 1 - position` has its top bit set where the position is too high; so has a position
+ * that is itself above. Only operations that every processor has for vectors. */
+bool gather_in_range(const uint32_t *positions, size_t count, uint32_t limit)
 {
-    uint32_t highest = 0;
+    uint32_t wrong = 0;
+    if (limit == 0)
+        return count == 0;
+    if (limit > INT32_MAX)
+        limit = INT32_MAX;
     for (size_t i = 0; i < count; i++)
-        highest = numbers[i] > highest ? numbers[i] : highest;
-    return highest;
+        wrong |= positions[i] | (limit - 1 - positions[i]);
+    return wrong >> 31 == 0;
 }

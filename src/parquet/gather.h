@@ -4,13 +4,14 @@
 #ifndef KITH_PARQUET_GATHER_H
 #define KITH_PARQUET_GATHER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* out[i] = values[positions[i]], each `width` (above 0) bytes; the positions are in range. */
 void gather_fixed(const void *values, size_t width, const uint32_t *positions, size_t count, void *out);
 
-/* The largest of `count` numbers; 0 for none. */
-uint32_t gather_highest(const uint32_t *numbers, size_t count);
+/* Whether all positions are below `limit`. */
+bool gather_in_range(const uint32_t *positions, size_t count, uint32_t limit);
 
 #endif

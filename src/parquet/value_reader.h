@@ -60,7 +60,7 @@ kith_error *value_reader_fixed(struct value_reader *reader, size_t count, uint8_
 /* Booleans, to bit `offset` of `out`. */
 kith_error *value_reader_bits(struct value_reader *reader, size_t count, uint8_t *out, size_t offset) _must_check_;
 
-/* At most VALUE_SLICES byte arrays, valid until the next call and readable 16 bytes past their end. */
+/* At most VALUE_SLICES byte arrays, valid until the next call and readable 32 bytes past their end. */
 enum { VALUE_SLICES = 256 };
 kith_error *value_reader_slices(struct value_reader *reader, size_t count, struct str *out) _must_check_;
 

@@ -408,7 +408,7 @@ static void an_index_past_the_dictionary_is_refused(void **state)
         encode_indices((const uint64_t[]){0, 1}, 2, &indices);
         chunk_add_page(&builder,
                        &(struct page_options){.encoding = PARQUET_RLE_DICTIONARY, .rows = 2, .values = &indices}, NULL);
-        expect_corrupt(&builder, 2, "dictionary index 1; the dictionary has");
+        expect_corrupt(&builder, 2, entries == 0 ? "dictionary index 0; the dictionary has 0" : "dictionary index 1;");
     }
 }
 

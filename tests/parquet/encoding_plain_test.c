@@ -99,8 +99,11 @@ static void values_of_any_width_are_gathered(void **state)
         for (size_t i = 0; i < 4; i++)
             assert_memory_equal(out + i * width, values + positions[i] * width, width);
     }
-    assert_int_equal(gather_highest(positions, 4), 9);
-    assert_int_equal(gather_highest(positions, 0), 0);
+    assert_true(gather_in_range(positions, 4, 10));
+    assert_false(gather_in_range(positions, 4, 9));
+    assert_false(gather_in_range((const uint32_t[]){5, UINT32_MAX}, 2, 10));
+    assert_false(gather_in_range((const uint32_t[]){0}, 1, 0));
+    assert_true(gather_in_range(positions, 0, 0));
 }
 
 int main(void)
