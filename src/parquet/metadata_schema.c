@@ -1,5 +1,6 @@
 #include "base/limits.h"
 #include "base/vec.h"
+#include "columnar/utf8.h"
 #include "parquet/metadata_parse.h"
 
 #include <string.h>
@@ -24,6 +25,11 @@ static void choose_annotation(struct schema_element *element, const struct annot
     }
     if (logical->kind != ANNOTATION_NONE && (logical->kind != ANNOTATION_UNKNOWN || converted->kind == ANNOTATION_NONE))
         element->annotation = *logical;
+}
+
+static bool name_is_text(struct str name)
+{
+    return name.length == 0 || (memchr(name.data, '\0', name.length) == NULL && utf8_is_valid(name.data, name.length));
 }
 
 static kith_error *read_element(struct thrift_reader *reader, struct schema_element *out)
@@ -74,8 +80,8 @@ static kith_error *read_element(struct thrift_reader *reader, struct schema_elem
             TRY(thrift_skip(reader, &field));
         }
     }
-    if (!has_name || (out->name.length > 0 && memchr(out->name.data, '\0', out->name.length) != NULL))
-        return thrift_corrupt(reader, "a schema element has no usable name");
+    if (!has_name || !name_is_text(out->name))
+        return thrift_corrupt(reader, "a schema element has no name, or one that is not UTF-8 text");
     choose_annotation(out, &converted, &logical, precision, scale);
     return NULL;
 }

@@ -6,7 +6,11 @@
 
 static const char magic[4] = {'P', 'A', 'R', '1'};
 
-enum { DEFAULT_ROW_GROUP_ROWS = 1048576, DEFAULT_PAGE_ROWS = 20000 };
+enum {
+    DEFAULT_ROW_GROUP_ROWS = 1048576,
+    DEFAULT_PAGE_ROWS = 20000,
+    DEFAULT_ROW_GROUP_TEXT = 1 << 30 /* half of what the 32-bit offsets of a string column reach */
+};
 
 struct parquet_writer {
     struct schema *schema;
@@ -14,6 +18,7 @@ struct parquet_writer {
     struct writer_output output;
     VEC(struct batch *) batches; /* of the row group to come; without selection */
     size_t gathered_rows;
+    uint64_t *text, *part_text; /* bytes of each column: of the rows gathered, and of a batch to come */
     VEC(struct writer_row_group) row_groups;
     bool closed; /* finished, or failed in the middle of a row group: nothing more can follow */
 };
@@ -43,9 +48,13 @@ kith_error *parquet_writer_new(struct storage_writer *storage, struct schema *sc
         writer->output.options.row_group_rows = DEFAULT_ROW_GROUP_ROWS;
     if (options->page_rows == 0)
         writer->output.options.page_rows = DEFAULT_PAGE_ROWS;
+    if (options->row_group_text == 0)
+        writer->output.options.row_group_text = DEFAULT_ROW_GROUP_TEXT;
     /* Counts in page headers and dictionary indices have 31 bits. */
     writer->output.options.row_group_rows = MIN(writer->output.options.row_group_rows, (size_t)INT32_MAX);
     TRY(NEW_ARRAY(&writer->types, schema->field_count));
+    TRY(NEW_ARRAY(&writer->text, schema->field_count));
+    TRY(NEW_ARRAY(&writer->part_text, schema->field_count));
     for (size_t i = 0; i < schema->field_count; i++)
         TRY(writer_type_of(&schema->fields[i], &writer->types[i]));
     TRY(storage_writer_append(storage, magic, sizeof magic));
@@ -59,6 +68,8 @@ static void forget_batches(struct parquet_writer *writer)
         batch_unref(writer->batches.items[i]);
     writer->batches.length = 0;
     writer->gathered_rows = 0;
+    for (size_t i = 0; writer->text != NULL && i < writer->schema->field_count; i++)
+        writer->text[i] = 0;
 }
 
 static void row_group_reset(struct writer_row_group *group, size_t columns)
@@ -83,6 +94,8 @@ void parquet_writer_free(struct parquet_writer *writer)
     strbuf_reset(&writer->output.header);
     schema_unref(writer->schema);
     free(writer->types);
+    free(writer->text);
+    free(writer->part_text);
     free(writer);
 }
 
@@ -148,6 +161,14 @@ kith_error *parquet_writer_flush(struct parquet_writer *writer)
     return NULL;
 }
 
+/* Dictionary encoding in memory makes no difference to the file. */
+static bool same_values(struct data_type a, struct data_type b)
+{
+    a.index = b.index = TYPE_NULL;
+    a.dictionary_ordered = b.dictionary_ordered = false;
+    return type_equal(&a, &b);
+}
+
 static kith_error *check_schema(const struct parquet_writer *writer, const struct schema *given)
 {
     if (given->field_count != writer->schema->field_count)
@@ -156,11 +177,47 @@ static kith_error *check_schema(const struct parquet_writer *writer, const struc
     for (size_t i = 0; i < given->field_count; i++) {
         char expected[128], found[128];
         const struct field *field = &writer->schema->fields[i];
-        if (!type_equal(&field->type, &given->fields[i].type))
+        if (!same_values(field->type, given->fields[i].type))
             return error_new(KITH_ERROR_TYPE_MISMATCH, "column \"%.100s\" of the file is %s, but a batch has %s",
                              field->name, type_format(&field->type, expected, sizeof expected),
                              type_format(&given->fields[i].type, found, sizeof found));
     }
+    return NULL;
+}
+
+/* Of an array whose concatenation has 32-bit offsets; 0 of others. */
+static uint64_t text_bytes(const struct array *array)
+{
+    uint64_t bytes = 0;
+    if (array->length == 0 || (array->type.id != TYPE_UTF8 && array->type.id != TYPE_BINARY))
+        return 0;
+    if (!type_is_dictionary(&array->type)) {
+        const int32_t *offsets = (const int32_t *)array->offsets->data + array->offset;
+        return (uint64_t)(offsets[array->length] - offsets[0]);
+    }
+    for (size_t i = 0; i < array->length; i++)
+        bytes += array_is_null(array, i) ? 0 : array_string(array, i).length;
+    return bytes;
+}
+
+/* Ends the row group first where the text of a column would grow too long for one. */
+static kith_error *gather_batch(struct parquet_writer *writer, struct batch *part)
+{
+    size_t columns = writer->schema->field_count;
+    bool full = false;
+    for (size_t i = 0; i < columns; i++) {
+        _cleanup_(array_unref) struct array *array = NULL;
+        TRY(batch_column(part, i, &array));
+        writer->part_text[i] = text_bytes(array);
+        full = full || writer->text[i] + writer->part_text[i] > writer->output.options.row_group_text;
+    }
+    if (full)
+        TRY(parquet_writer_flush(writer));
+    TRY(vec_reserve(&writer->batches, 1));
+    writer->batches.items[writer->batches.length++] = batch_ref(part);
+    writer->gathered_rows += batch_row_count(part);
+    for (size_t i = 0; i < columns; i++)
+        writer->text[i] += writer->part_text[i];
     return NULL;
 }
 
@@ -176,11 +233,9 @@ kith_error *parquet_writer_write(struct parquet_writer *writer, struct batch *ba
         size_t taken = MIN(room, count - at);
         _cleanup_(batch_unref) struct batch *part = NULL;
         TRY(batch_slice(rows, at, taken, &part));
-        TRY(vec_reserve(&writer->batches, 1));
-        writer->batches.items[writer->batches.length++] = TAKE(part);
-        writer->gathered_rows += taken;
+        TRY(gather_batch(writer, part));
         at += taken;
-        if (taken == room)
+        if (writer->gathered_rows == writer->output.options.row_group_rows)
             TRY(parquet_writer_flush(writer));
     }
     return NULL;

@@ -15,6 +15,7 @@ struct parquet_write_options {
     int codec_level;          /* zstd; 0 = 3 */
     size_t row_group_rows;    /* 0 = 1,048,576 */
     size_t page_rows;         /* 0 = 20,000 */
+    uint64_t row_group_text;  /* bytes of text of one column, past which a row group ends early; 0 = 1 GiB */
     bool no_dictionary;
     bool no_statistics; /* nor page index: for fixtures that test their absence */
     bool no_page_index;

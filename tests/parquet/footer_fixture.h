@@ -15,6 +15,7 @@ enum { FIXTURE_PAGES_AT = 4, FIXTURE_PAGE_BYTES = 300, ABSENT = -1 };
 
 struct footer_fixture {
     /* The column. ABSENT leaves a number out. */
+    struct str name;
     int32_t type, type_length, repetition, child_count, converted, scale, precision;
     int16_t logical;           /* member of LogicalType; 0 = none */
     struct str logical_fields; /* its own fields, encoded, without the end */
@@ -39,6 +40,7 @@ struct footer_fixture {
 static inline struct footer_fixture fixture_default(void)
 {
     return (struct footer_fixture){
+        .name = {"a", 1},
         .type = PARQUET_INT32,
         .type_length = ABSENT,
         .repetition = 1,
@@ -94,7 +96,7 @@ static inline void fixture_schema(struct thrift_writer *thrift, const struct foo
     fixture_i32(thrift, 1, fixture->type);
     fixture_i32(thrift, 2, fixture->type_length);
     fixture_i32(thrift, 3, fixture->repetition);
-    thrift_write_binary(thrift, 4, str_of("a"));
+    fixture_text(thrift, 4, fixture->name);
     fixture_i32(thrift, 5, fixture->child_count);
     fixture_i32(thrift, 6, fixture->converted);
     fixture_i32(thrift, 7, fixture->scale);

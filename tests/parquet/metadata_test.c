@@ -1,5 +1,6 @@
 #include "testing.h"
 
+#include "base/limits.h"
 #include "footer_fixture.h"
 
 #define OPEN(fixture)                                               \
@@ -154,6 +155,21 @@ static void numbers_that_the_format_has_not_are_refused(void **state)
     fixture = fixture_default();
     fixture.codec = 8;
     assert_refused(&fixture, KITH_ERROR_CORRUPT, "codec is none that the format has");
+}
+
+static void a_column_needs_a_name_of_text(void **state)
+{
+    static const struct str names[] = {{NULL, 0}, {"a\0b", 3}, {"\xC3", 1}};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        struct footer_fixture fixture = fixture_default();
+        fixture.name = names[i];
+        assert_refused(&fixture, KITH_ERROR_CORRUPT, "no name, or one that is not UTF-8 text");
+    }
+    char longest[LIMIT_PARQUET_PATH_BYTES + 1];
+    struct footer_fixture fixture = fixture_default();
+    memset(longest, 'x', sizeof longest);
+    fixture.name = (struct str){longest, sizeof longest};
+    assert_refused(&fixture, KITH_ERROR_LIMIT, "PARQUET_PATH_BYTES");
 }
 
 static void a_schema_that_is_no_tree_is_refused(void **state)
@@ -362,6 +378,7 @@ int main(void)
         cmocka_unit_test(an_annotation_that_does_not_fit_makes_only_its_column_unreadable),
         cmocka_unit_test(a_repeated_column_is_named_unreadable),
         cmocka_unit_test(numbers_that_the_format_has_not_are_refused),
+        cmocka_unit_test(a_column_needs_a_name_of_text),
         cmocka_unit_test(a_schema_that_is_no_tree_is_refused),
         cmocka_unit_test(counts_that_contradict_each_other_are_refused),
         cmocka_unit_test(ranges_outside_the_file_are_refused),

@@ -178,6 +178,58 @@ static void a_flush_ends_a_row_group_and_never_writes_an_empty_one(void **state)
     assert_int_equal(file->metadata->row_groups[1].row_count, 1);
 }
 
+static void a_row_group_ends_before_its_text_is_too_long(void **state)
+{
+    const struct parquet_write_options options = {.row_group_text = 1000};
+    struct column column = column_of(type_of(TYPE_UTF8));
+    _cleanup_(batch_unref) struct batch *batch = NULL;
+    _cleanup_(storage_writer_free) struct storage_writer *storage = NULL;
+    _cleanup_(parquet_writer_free) struct parquet_writer *writer = NULL;
+    _cleanup_(parquet_file_unref) struct parquet_file *file = NULL;
+    put_repeated(&column, "0123456789", 30);
+    assert_ok(make_batch(&column, &batch));
+    array_builder_free(column.builder);
+    assert_ok(storage_create("out.parquet", &storage));
+    assert_ok(parquet_writer_new(storage, batch->schema, &options, &writer));
+    for (int i = 0; i < 7; i++)
+        assert_ok(parquet_writer_write(writer, batch)); /* 300 bytes each */
+    assert_ok(parquet_writer_finish(writer));
+    assert_ok(storage_writer_finish(storage));
+    assert_ok(open_written(&file));
+    assert_int_equal(file->metadata->row_group_count, 3);
+    assert_int_equal(file->metadata->row_groups[0].row_count, 3);
+    assert_int_equal(file->metadata->row_groups[2].row_count, 1);
+}
+
+static void a_column_may_be_dictionary_encoded_in_memory(void **state)
+{
+    const struct parquet_write_options options = {0};
+    struct column values = column_of(type_of(TYPE_UTF8)), indices = column_of(type_of(TYPE_INT32));
+    _cleanup_(array_unref) struct array *value_array = NULL, *index_array = NULL, *array = NULL;
+    _cleanup_(schema_unref) struct schema *schema = NULL;
+    _cleanup_(batch_unref) struct batch *batch = NULL;
+    _cleanup_(parquet_file_unref) struct parquet_file *file = NULL;
+    struct column_statistics statistics;
+    put_string(&values, "x", 1);
+    put_string(&values, "y", 1);
+    for (int i = 0; i < 10; i++)
+        assert_ok(array_builder_append_int(indices.builder, i % 2));
+    assert_ok(array_builder_finish(values.builder, &value_array));
+    assert_ok(array_builder_finish(indices.builder, &index_array));
+    array_builder_free(values.builder);
+    array_builder_free(indices.builder);
+    assert_ok(array_new_dictionary(index_array, value_array, &array));
+    char name[] = "a";
+    struct field field = {.name = name, .type = array->type, .nullable = true};
+    assert_ok(schema_new(&field, 1, &schema));
+    assert_ok(batch_new(schema, &array, 10, &batch));
+    assert_ok(write_batch(batch, &options));
+    assert_ok(open_written(&file));
+    parquet_row_group_statistics(file, 0, 0, &statistics);
+    assert_int_equal(file->schema->fields[0].type.id, TYPE_UTF8);
+    assert_true(str_equal(statistics.min.string, str_of("x")) && str_equal(statistics.max.string, str_of("y")));
+}
+
 static void nan_is_counted_and_left_out_of_bounds(void **state)
 {
     struct column column = column_of(type_of(TYPE_FLOAT64));
@@ -432,6 +484,8 @@ int main(void)
         TEST(long_strings_end_a_page_before_its_rows_do),
         TEST(a_selection_is_what_is_written),
         TEST(a_flush_ends_a_row_group_and_never_writes_an_empty_one),
+        TEST(a_row_group_ends_before_its_text_is_too_long),
+        TEST(a_column_may_be_dictionary_encoded_in_memory),
         TEST(nan_is_counted_and_left_out_of_bounds),
         TEST(a_zero_bound_gets_the_sign_that_covers_both),
         TEST(a_page_of_nan_alone_leaves_the_chunk_without_column_index),

@@ -1,6 +1,7 @@
 #include "testing.h"
 
 #include "base/strbuf.h"
+#include "runtime/fiber.h"
 #include "storage/storage.h"
 #include "temporary.h"
 
@@ -83,6 +84,51 @@ static void a_memory_file_reads_like_any_other(void **state)
     assert_ok(storage_file_read(file, 1, 2, bytes));
     assert_string_equal(bytes, "bc");
     assert_fails(storage_file_read(file, 2, 2, bytes), KITH_ERROR_CORRUPT, "m: bytes 2..4");
+}
+
+enum { READERS = 8, READS = 200 };
+
+/* Many small reads of one shared file, each checked against where it is. */
+static kith_error *read_about(void *argument)
+{
+    struct storage_file *file = argument;
+    uint64_t random = 3;
+    for (int i = 0; i < READS; i++) {
+        uint32_t place = (uint32_t)(test_random(&random) % (file->size / 4)), found;
+        TRY(storage_file_read(file, (uint64_t)place * 4, sizeof found, &found));
+        if (found != place)
+            return error_new(KITH_ERROR_INTERNAL, "%u where %u was written", found, place);
+    }
+    return NULL;
+}
+
+static kith_error *read_in_fibers(void *argument)
+{
+    _cleanup_(storage_file_unref) struct storage_file *file = NULL;
+    struct fiber *fibers[READERS];
+    kith_error *error = NULL;
+    TRY(storage_open("numbers", &file));
+    for (int i = 0; i < READERS; i++)
+        TRY(fiber_spawn(runtime_current(), NULL, read_about, file, &fibers[i]));
+    for (int i = 0; i < READERS; i++) {
+        kith_error *joined = fiber_join(fibers[i]);
+        if (error == NULL)
+            error = joined;
+        else
+            error_free(joined);
+    }
+    return error;
+}
+
+static void fibers_on_several_threads_read_one_file(void **state)
+{
+    static uint32_t numbers[10000];
+    _cleanup_(runtime_free) struct runtime *runtime = NULL;
+    for (uint32_t i = 0; i < ARRAY_SIZE(numbers); i++)
+        numbers[i] = i;
+    assert_int_equal(temporary_file("numbers", numbers, sizeof numbers), 0);
+    assert_ok(runtime_new(&(struct runtime_options){.threads = 2}, &runtime));
+    assert_ok(runtime_run(runtime, read_in_fibers, NULL));
 }
 
 static void a_pattern_lists_matching_files_sorted(void **state)
@@ -199,6 +245,7 @@ int main(void)
         TEST_IN_DIRECTORY(a_file_url_is_a_local_path_and_other_schemes_are_refused),
         TEST_IN_DIRECTORY(opening_says_what_is_in_the_way),
         TEST_IN_DIRECTORY(a_memory_file_reads_like_any_other),
+        TEST_IN_DIRECTORY(fibers_on_several_threads_read_one_file),
         TEST_IN_DIRECTORY(a_pattern_lists_matching_files_sorted),
         TEST_IN_DIRECTORY(a_directory_lists_its_parquet_files_but_not_hidden_ones),
         TEST_IN_DIRECTORY(a_name_that_exists_is_itself_even_with_pattern_characters),
