@@ -91,21 +91,26 @@ static bool decode_float(const struct parquet_column *column, struct str bytes, 
     return (out->uint64 & 0x7FFF) <= 0x7C00;
 }
 
+/* How the bytes are laid out follows from the physical type, where the value goes from the Arrow type. */
 static bool decode_decimal(const struct parquet_column *column, struct str bytes, struct scalar *out)
 {
     __int128 value;
-    if (column->physical == PARQUET_INT32 || column->physical == PARQUET_INT64)
-        return load_signed(bytes, column->physical == PARQUET_INT32 ? 4 : 8, &out->int64);
-    if (column->physical == PARQUET_FIXED_LEN_BYTE_ARRAY && bytes.length != (size_t)column->type_length)
+    if (column->physical == PARQUET_INT32 || column->physical == PARQUET_INT64) {
+        int64_t narrow;
+        if (!load_signed(bytes, column->physical == PARQUET_INT32 ? 4 : 8, &narrow))
+            return false;
+        value = narrow;
+    } else if (column->physical == PARQUET_FIXED_LEN_BYTE_ARRAY && bytes.length != (size_t)column->type_length) {
         return false;
-    if (!load_decimal(bytes, &value))
+    } else if (!load_decimal(bytes, &value)) {
         return false;
+    }
     if (column->type.id == TYPE_DECIMAL128) {
         out->decimal = value;
         return true;
     }
     out->int64 = (int64_t)value;
-    return out->int64 == value;
+    return value >= INT64_MIN && value <= INT64_MAX;
 }
 
 static bool decode_bound(const struct parquet_column *column, struct str bytes, bool is_min, struct scalar *out)

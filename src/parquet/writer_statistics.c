@@ -74,7 +74,7 @@ int writer_compare(const struct writer_values *values, size_t a, size_t b)
     case PARQUET_DOUBLE:
         return load_float(left) < load_float(right) ? -1 : load_float(left) > load_float(right);
     case PARQUET_FIXED_LEN_BYTE_ARRAY:
-        if (id == TYPE_DECIMAL128)
+        if (type_is_decimal(id))
             return compare_decimal(left, right);
         if (id == TYPE_FLOAT16)
             return compare_signed(float16_rank(left), float16_rank(right));

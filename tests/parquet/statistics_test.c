@@ -315,6 +315,25 @@ static void decimals_in_bytes_are_big_endian(void **state)
     assert_false(statistics.has_min);
 }
 
+static void short_decimals_in_bytes_are_big_endian_too(void **state)
+{
+    _cleanup_(fixture_reset) struct footer_fixture fixture =
+        with_bounds(PARQUET_FIXED_LEN_BYTE_ARRAY, BYTES("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x38"), BYTES("\0\0\0\0\0\0\1\0"));
+    fixture.type_length = 8;
+    fixture.converted = 5;
+    fixture.precision = 18;
+    fixture.scale = 2;
+    {
+        STATISTICS(fixture);
+        assert_int_equal(statistics.min.int64, -200);
+        assert_int_equal(statistics.max.int64, 256);
+    }
+    fixture.type = PARQUET_BYTE_ARRAY;
+    fixture.max = BYTES("\x00\x80\x00\x00\x00\x00\x00\x00\x00"); /* 2^63 is no Decimal64 */
+    STATISTICS(fixture);
+    assert_false(statistics.has_max);
+}
+
 static void decimals_in_integers_are_little_endian(void **state)
 {
     _cleanup_(fixture_reset) struct footer_fixture fixture =
@@ -356,6 +375,7 @@ int main(void)
         cmocka_unit_test(exactness_of_strings_must_be_said),
         cmocka_unit_test(numbers_are_exact_unless_said_otherwise),
         cmocka_unit_test(decimals_in_bytes_are_big_endian),
+        cmocka_unit_test(short_decimals_in_bytes_are_big_endian_too),
         cmocka_unit_test(decimals_in_integers_are_little_endian),
         cmocka_unit_test(a_null_column_is_all_null),
     };

@@ -280,17 +280,27 @@ static void nulls_are_counted_and_a_column_of_them_has_no_bounds(void **state)
     assert_false(statistics.has_min || statistics.has_max);
 }
 
-static void bounds_of_decimals_and_unsigned_numbers_follow_their_order(void **state)
+static void bounds_of_decimals_are_signed_in_any_width(void **state)
 {
-    struct data_type type = type_decimal(30, 2);
-    struct column decimal = column_of(type), number = column_of(type_of(TYPE_UINT32));
-    assert_ok(array_builder_append_int(decimal.builder, -1));
-    assert_ok(array_builder_append_int(decimal.builder, 255));
-    {
-        WRITTEN(decimal);
-        assert_true(statistics.min.decimal == -1);
-        assert_true(statistics.max.decimal == 255);
+    static const uint8_t precisions[] = {5, 18, 30};
+    for (size_t i = 0; i < ARRAY_SIZE(precisions); i++) {
+        struct data_type type = type_of(TYPE_DECIMAL128);
+        type.precision = precisions[i];
+        struct column column = column_of(type);
+        assert_ok(array_builder_append_int(column.builder, -1));
+        assert_ok(array_builder_append_int(column.builder, 255));
+        WRITTEN(column);
+        _cleanup_(strbuf_reset) struct strbuf text = {0};
+        assert_ok(scalar_format(&statistics.min, &text));
+        assert_ok(strbuf_append_text(&text, " "));
+        assert_ok(scalar_format(&statistics.max, &text));
+        assert_string_equal(strbuf_text(&text), "-1 255");
     }
+}
+
+static void bounds_of_unsigned_numbers_use_the_high_bit_as_value(void **state)
+{
+    struct column number = column_of(type_of(TYPE_UINT32));
     assert_ok(array_builder_append_int(number.builder, 1));
     assert_ok(array_builder_append_int(number.builder, 0xFFFFFFFF));
     WRITTEN(number);
@@ -490,7 +500,8 @@ int main(void)
         TEST(a_zero_bound_gets_the_sign_that_covers_both),
         TEST(a_page_of_nan_alone_leaves_the_chunk_without_column_index),
         TEST(nulls_are_counted_and_a_column_of_them_has_no_bounds),
-        TEST(bounds_of_decimals_and_unsigned_numbers_follow_their_order),
+        TEST(bounds_of_decimals_are_signed_in_any_width),
+        TEST(bounds_of_unsigned_numbers_use_the_high_bit_as_value),
         TEST(long_strings_are_cut_into_bounds),
         TEST(bounds_are_cut_between_characters),
         TEST(a_character_that_cannot_be_raised_is_dropped),
