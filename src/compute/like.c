@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "compute/text_case.h"
+#include "compute/text_find.h"
 #include "compute/text_reader.h"
 
 /* What a pattern turns out to be; all but the last need no matcher. */
@@ -50,6 +51,19 @@ static bool characters_equal(struct str a, struct str b, bool case_insensitive)
     return case_insensitive ? text_lower_character(a) == text_lower_character(b) : str_equal(a, b);
 }
 
+/* The first place from `at` where the pattern after a % may match: where it goes on with a byte that stands for itself,
+ * the next such byte. The end of the text when there is none. */
+static size_t next_candidate(struct str pattern, size_t after, struct str text, size_t at, bool case_insensitive)
+{
+    if (case_insensitive || after >= pattern.length)
+        return at;
+    char first = pattern.data[after];
+    if (first == '%' || first == '_' || first == '\\')
+        return at;
+    const char *found = (const char *)memchr(text.data + at, first, text.length - at);
+    return found != NULL ? (size_t)(found - text.data) : text.length;
+}
+
 /* Matches greedily and, when stuck, lets the last % take one more character: earlier ones need no second look, because
  * taking as little as possible there leaves the most for the rest. */
 static bool matches_general(struct str pattern, struct str text, bool case_insensitive)
@@ -62,7 +76,7 @@ static bool matches_general(struct str pattern, struct str text, bool case_insen
             if (element.kind == ELEMENT_ANY_TEXT) {
                 p += element.width;
                 resume_pattern = p;
-                resume_text = t;
+                resume_text = t = next_candidate(pattern, p, text, t, case_insensitive);
                 continue;
             }
             if (element.kind == ELEMENT_ANY_ONE ||
@@ -75,6 +89,7 @@ static bool matches_general(struct str pattern, struct str text, bool case_insen
         if (resume_pattern == SIZE_MAX)
             return false;
         resume_text += character_bytes(text.data + resume_text, text.length - resume_text);
+        resume_text = next_candidate(pattern, resume_pattern, text, resume_text, case_insensitive);
         t = resume_text;
         p = resume_pattern;
     }
@@ -161,7 +176,7 @@ bool like_matches(const struct like_pattern *pattern, struct str text)
         return text.length >= literal.length &&
                memcmp(text.data + text.length - literal.length, literal.data, literal.length) == 0;
     case LIKE_CONTAINS:
-        return literal.length == 0 || memmem(text.data, text.length, literal.data, literal.length) != NULL;
+        return literal.length == 0 || text_find(text, literal) != NULL;
     case LIKE_GENERAL:
         return matches_general(pattern->pattern, text, pattern->case_insensitive);
     }

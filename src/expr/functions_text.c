@@ -1,4 +1,5 @@
 #include "compute/text_case.h"
+#include "compute/text_find.h"
 #include "expr/functions_rows.h"
 
 static bool all_text(const struct data_type *arguments, size_t count)
@@ -193,16 +194,10 @@ static kith_error *ends_with_row(const struct function_rows *call, size_t row, i
     return NULL;
 }
 
-/* The part's place in the text, or NULL; an empty part is at the beginning. */
-static const char *find(struct str text, struct str part)
-{
-    return part.length == 0 ? text.data : memmem(text.data, text.length, part.data, part.length);
-}
-
 static kith_error *contains_row(const struct function_rows *call, size_t row, int64_t *out)
 {
     struct str part = function_text(call, 1, row);
-    *out = part.length == 0 || find(function_text(call, 0, row), part) != NULL;
+    *out = part.length == 0 || text_find(function_text(call, 0, row), part) != NULL;
     return NULL;
 }
 
@@ -213,7 +208,7 @@ static kith_error *strpos_row(const struct function_rows *call, size_t row, int6
         *out = 1;
         return NULL;
     }
-    const char *found = find(text, part);
+    const char *found = text_find(text, part);
     *out = found == NULL ? 0 : 1 + (int64_t)character_count((struct str){text.data, (size_t)(found - text.data)});
     return NULL;
 }
@@ -223,7 +218,7 @@ static kith_error *replace_row(const struct function_rows *call, size_t row, str
     struct str text = function_text(call, 0, row), from = function_text(call, 1, row);
     struct str to = function_text(call, 2, row);
     while (from.length > 0) {
-        const char *found = find(text, from);
+        const char *found = text_find(text, from);
         if (found == NULL)
             break;
         size_t before = (size_t)(found - text.data);

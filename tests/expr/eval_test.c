@@ -302,6 +302,47 @@ static void a_column_comes_as_it_is(void **state)
     assert_ptr_equal(result->dictionary, encoded->dictionary);
 }
 
+/* Each allocation of building and running fails once. What was made until then is freed, which leak checkers see. */
+static kith_error *build_and_run(const struct expr *expr, struct batch *batch)
+{
+    _cleanup_(evaluator_free) struct evaluator *evaluator = NULL;
+    _cleanup_(array_unref) struct array *values = NULL;
+    _cleanup_(batch_unref) struct batch *filtered = NULL;
+    TRY(evaluator_new(expr, &evaluator));
+    TRY(evaluator_run(evaluator, batch, &values));
+    return evaluator_filter(evaluator, batch, &filtered);
+}
+
+static void running_out_of_memory_is_an_error_at_any_place(void **state)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    uint64_t random = 8;
+    _cleanup_(array_unref) struct array *a = sample_small_ints(&random, 40), *b = sample_small_ints(&random, 40);
+    _cleanup_(array_unref) struct array *c = sample_texts(&random, 40), *encoded = encode(c);
+    _cleanup_(batch_unref) struct batch *batch = batch_of((struct array *[]){a, b, encoded}, 3);
+    const struct expr *x = column(&arena, batch, 0), *y = column(&arena, batch, 1), *z = column(&arena, batch, 2);
+    const struct expr *like = NULL, *in = NULL, *choice = NULL;
+    assert_ok(expr_like(&arena, CALL(&arena, "upper", z), text(&arena, "V%1"), false, false, &like));
+    assert_ok(expr_in_list(&arena, (const struct expr *[]){z, text(&arena, "v2"), text(&arena, "v3")}, 3, true, &in));
+    const struct expr *sum = binary(&arena, OP_ADD, x, CALL(&arena, "coalesce", y, integer(&arena, 3)));
+    const struct expr *shown = cast_to(&arena, sum, type_of(TYPE_UTF8));
+    const struct expr *equal = binary(&arena, OP_EQ, binary(&arena, OP_CONCAT, text(&arena, "v"), shown), z);
+    assert_ok(expr_case(&arena, (const struct expr *[]){like, in, equal}, 3, &choice));
+    const struct expr *tree =
+        logical(&arena, EXPR_OR, choice, logical(&arena, EXPR_AND, in, unary(&arena, EXPR_NOT, like)));
+    kith_error *error = NULL;
+    size_t n = 0;
+    do {
+        error_free(error);
+        alloc_fail_after(++n);
+        error = build_and_run(tree, batch);
+        alloc_fail_after(0);
+        if (error != NULL)
+            assert_int_equal(kith_error_code(error), KITH_ERROR_OUT_OF_MEMORY);
+    } while (error != NULL);
+    assert_true(n > 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +355,7 @@ int main(void)
         cmocka_unit_test(batches_selections_and_dictionaries_give_what_rows_alone_give),
         cmocka_unit_test(unused_dictionary_values_do_not_fail),
         cmocka_unit_test(a_column_comes_as_it_is),
+        cmocka_unit_test(running_out_of_memory_is_an_error_at_any_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
