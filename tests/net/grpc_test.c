@@ -318,7 +318,7 @@ static void a_message_larger_than_the_window_gets_through(void **state)
 
 static kith_error *long_stream_body(struct fixture *fixture)
 {
-    enum { MESSAGES = 512, SIZE = 512 * 1024 };
+    enum { MESSAGES = 2048, SIZE = 512 * 1024 };
     _cleanup_(grpc_call_unref) struct grpc_call *call = NULL;
     TRY(start_stream(fixture, MESSAGES, SIZE, &call));
     size_t most = 0;
