@@ -92,6 +92,7 @@ static kith_error *read_request(struct grpc_call *call, const struct headers *fi
     call->method = grpc_server_find_method(call->home->server, str_of(call->path));
     if (call->method == NULL)
         return error_new(KITH_ERROR_NOT_IMPLEMENTED, "this server has no method %s", call->path);
+    call->inbound.message_limit = call->method->message_limit;
     return NULL;
 }
 

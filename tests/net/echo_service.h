@@ -113,10 +113,10 @@ static inline kith_error *echo_metadata(struct grpc_call *call, void *context)
 }
 
 static const struct grpc_method echo_methods[] = {
-    {"/kith.test.Echo/Unary", echo_unary, NULL},       {"/kith.test.Echo/Bidi", echo_bidi, NULL},
-    {"/kith.test.Echo/Stream", echo_stream, NULL},     {"/kith.test.Echo/Collect", echo_collect, NULL},
-    {"/kith.test.Echo/Fail", echo_fail, NULL},         {"/kith.test.Echo/Hang", echo_hang, NULL},
-    {"/kith.test.Echo/Metadata", echo_metadata, NULL},
+    {"/kith.test.Echo/Unary", echo_unary, NULL, 0},       {"/kith.test.Echo/Bidi", echo_bidi, NULL, 0},
+    {"/kith.test.Echo/Stream", echo_stream, NULL, 0},     {"/kith.test.Echo/Collect", echo_collect, NULL, 0},
+    {"/kith.test.Echo/Fail", echo_fail, NULL, 0},         {"/kith.test.Echo/Hang", echo_hang, NULL, 0},
+    {"/kith.test.Echo/Metadata", echo_metadata, NULL, 0},
 };
 
 #endif

@@ -267,6 +267,49 @@ static void metadata_goes_both_ways(void **state)
     run_both(metadata_body);
 }
 
+/* ---- Servers that do not listen to the end ---- */
+
+static kith_error *early_error_body(struct fixture *fixture)
+{
+    _cleanup_(grpc_call_unref) struct grpc_call *call = NULL;
+    TRY(grpc_call_start(fixture->channel, "/kith.test.Echo/Fail", NULL, WAIT_FOREVER, &call));
+    _cleanup_(buffer_unref) struct buffer *payload = NULL;
+    TRY(buffer_new_zeroed(100000, &payload));
+    struct slice slice = slice_of_buffer(payload);
+    kith_error *error = NULL;
+    while (error == NULL)
+        error = grpc_call_send(call, &slice, 1);
+    TRY(expect_text(error, KITH_ERROR_UNDEFINED_COLUMN, "planning"));
+    struct buffer *message = NULL;
+    return expect_text(grpc_call_recv(call, &message), KITH_ERROR_UNDEFINED_COLUMN, "planning");
+}
+
+static void a_sender_gets_the_error_of_a_call_that_has_failed(void **state)
+{
+    run_both(early_error_body);
+}
+
+static kith_error *early_end_body(struct fixture *fixture)
+{
+    _cleanup_(grpc_call_unref) struct grpc_call *call = NULL;
+    TRY(grpc_call_start(fixture->channel, "/kith.test.Echo/Unary", NULL, WAIT_FOREVER, &call));
+    TRY(send_text(call, "first"));
+    _cleanup_(buffer_unref) struct buffer *reply = NULL;
+    TRY(grpc_call_recv(call, &reply));
+    EXPECT(reply != NULL && reply->size == 5);
+    struct buffer *end = NULL;
+    TRY(grpc_call_recv(call, &end));
+    EXPECT(end == NULL);
+    for (int i = 0; i < 100; i++)
+        TRY(send_text(call, "nobody wants this"));
+    return grpc_call_half_close(call);
+}
+
+static void what_is_sent_to_a_call_that_has_ended_well_is_dropped(void **state)
+{
+    run_both(early_end_body);
+}
+
 /* ---- Backpressure ---- */
 
 static kith_error *slow_consumer_body(struct fixture *fixture)
@@ -350,6 +393,8 @@ int main(void)
         cmocka_unit_test(an_error_crosses_with_position_hint_and_cause),
         cmocka_unit_test(an_unknown_method_is_not_implemented),
         cmocka_unit_test(metadata_goes_both_ways),
+        cmocka_unit_test(a_sender_gets_the_error_of_a_call_that_has_failed),
+        cmocka_unit_test(what_is_sent_to_a_call_that_has_ended_well_is_dropped),
         cmocka_unit_test(a_slow_consumer_holds_the_sender_back),
         cmocka_unit_test(a_message_larger_than_the_window_gets_through),
         cmocka_unit_test(a_long_stream_needs_bounded_memory),
