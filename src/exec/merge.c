@@ -43,9 +43,7 @@ static kith_error *advance_batch(struct merge_stream *merge, struct merge_input 
     do {
         _cleanup_(batch_unref) struct batch *batch = NULL;
         batch_unref(TAKE(input->batch));
-        int64_t start = operator_now(merge->operator);
-        TRY(partition_pump_next(input->pump, &batch));
-        metric_add(merge->operator->metrics, METRIC_WAIT_TIME, (uint64_t)(operator_now(merge->operator) - start));
+        TRY(partition_pump_next(input->pump, merge->operator, & batch));
         if (batch == NULL)
             return NULL;
         TRY(batch_compact(batch, &input->batch));
@@ -94,7 +92,7 @@ static kith_error *start(struct merge_stream *merge)
 {
     struct operator* input = merge->operator->inputs[0];
     for (size_t i = 0; i < merge->count; i++)
-        TRY(partition_pump_new(input, i, &merge->inputs[i].pump));
+        TRY(partition_pump_new(input, i, 1, &merge->inputs[i].pump));
     for (size_t i = 0; i < merge->count; i++)
         TRY(advance_batch(merge, &merge->inputs[i]));
     merge->losers[0] = merge->count == 1 ? 0 : play(merge, 1);

@@ -37,13 +37,17 @@ kith_error *operator_hand_out(struct operator* operator, struct batch * batch) _
 kith_error *operator_emit_slice(struct operator* operator, struct batch * result, size_t *position,
                                 struct batch **out) _must_check_;
 
-/* One partition of an operator pulled by a fiber of its own into a short channel: what runs partitions side by side. */
+/* Partitions [first, first + count) of an operator, each pulled by a fiber of its own, all into one short channel: what
+ * runs partitions side by side. */
 struct partition_pump;
-kith_error *partition_pump_new(struct operator* input, size_t partition, struct partition_pump **out) _must_check_;
-/* Stops the fiber and waits for its end. */
+kith_error *partition_pump_new(struct operator* input, size_t first, size_t count,
+                               struct partition_pump **out) _must_check_;
+/* Stops the fibers and waits for their end. */
 void partition_pump_free(struct partition_pump *pump);
 DEFINE_CLEANUP(partition_pump_free, struct partition_pump)
-/* The next batch; *out = NULL at the end. */
-kith_error *partition_pump_next(struct partition_pump *pump, struct batch **out) _must_check_;
+/* The next batch of any of the partitions; *out = NULL once all are at their end. Waiting is counted as `consumer`'s
+ * wait_time. */
+kith_error *partition_pump_next(struct partition_pump *pump, struct operator* consumer,
+                                struct batch **out) _must_check_;
 
 #endif
