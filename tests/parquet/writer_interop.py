@@ -158,6 +158,7 @@ COLUMNS = [
     ("required_float64", pa.float64(), make_float, 1),
     ("required_utf8", pa.string(), make_text, 1),
     ("required_bool", pa.bool_(), lambda h: bool(h & 1), 1),
+    ("wide_decimal_9_2", pa.decimal128(9, 2), decimal64(9, 2), 1),
 ]
 
 

@@ -42,7 +42,7 @@ static struct data_type fixed(int32_t width)
     return type;
 }
 
-enum { COLUMN_COUNT = 39 };
+enum { COLUMN_COUNT = 40 };
 
 /* The order and the types are those of writer_interop.py. */
 static void fill_columns(struct sample_column *out)
@@ -87,6 +87,7 @@ static void fill_columns(struct sample_column *out)
         {"required_float64", type_of(TYPE_FLOAT64), false},
         {"required_utf8", type_of(TYPE_UTF8), false},
         {"required_bool", type_of(TYPE_BOOL), false},
+        {"wide_decimal_9_2", decimal(TYPE_DECIMAL128, 9, 2), true},
     };
     memcpy(out, columns, sizeof columns);
 }
@@ -140,7 +141,10 @@ static void set_decimal128(uint64_t h, struct scalar *out)
 {
     const int64_t ten_18 = INT64_C(1000000000000000000);
     __int128 high = (int64_t)h % ten_18;
-    out->decimal = out->type.precision == 20 ? high * 100 : high * ten_18 + (int64_t)(h % (uint64_t)ten_18);
+    if (out->type.precision == 9)
+        out->decimal = (int64_t)h % 1000000000;
+    else
+        out->decimal = out->type.precision == 20 ? high * 100 : high * ten_18 + (int64_t)(h % (uint64_t)ten_18);
 }
 
 static void set_value(uint64_t h, char *buffer, struct scalar *out)
