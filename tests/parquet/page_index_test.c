@@ -1,5 +1,6 @@
 #include "testing.h"
 
+#include "base/alloc.h"
 #include "footer_fixture.h"
 
 enum { PAGES = 3 };
@@ -276,6 +277,28 @@ static void an_index_cut_anywhere_is_an_error(void **state)
     }
 }
 
+static void every_failed_allocation_is_an_error(void **state)
+{
+    _cleanup_(index_reset) struct index_fixture fixture = index_default();
+    _cleanup_(parquet_file_unref) struct parquet_file *file = NULL;
+    assert_ok(write_offset_index(&fixture));
+    assert_ok(write_column_index(&fixture));
+    assert_ok(fixture_open(&fixture.footer, &file));
+    for (size_t n = 1;; n++) {
+        _cleanup_(parquet_page_index_free) struct parquet_page_index *index = NULL;
+        uint64_t bytes_read = 0;
+        alloc_fail_after(n);
+        kith_error *error = parquet_page_index_read(file, 0, 0, &bytes_read, &index);
+        alloc_fail_after(0);
+        if (error == NULL) {
+            assert_true(n > 1);
+            break;
+        }
+        assert_int_equal(kith_error_code(error), KITH_ERROR_OUT_OF_MEMORY);
+        error_free(error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +314,7 @@ int main(void)
         cmocka_unit_test(first_rows_must_ascend_from_zero_below_the_row_count),
         cmocka_unit_test(lists_must_have_an_entry_a_page),
         cmocka_unit_test(an_index_cut_anywhere_is_an_error),
+        cmocka_unit_test(every_failed_allocation_is_an_error),
     };
     return cmocka_run_group_tests_name("parquet/page_index", tests, NULL, NULL);
 }

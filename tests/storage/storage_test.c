@@ -1,5 +1,6 @@
 #include "testing.h"
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "runtime/fiber.h"
 #include "storage/storage.h"
@@ -235,6 +236,35 @@ static void creating_says_what_is_in_the_way(void **state)
     assert_fails(storage_create("gs://b/o", &writer), KITH_ERROR_NOT_IMPLEMENTED, "gs://");
 }
 
+static kith_error *list_and_write(void)
+{
+    _cleanup_(file_list_reset) struct file_list list = {0};
+    _cleanup_(storage_file_unref) struct storage_file *file = NULL;
+    _cleanup_(storage_writer_free) struct storage_writer *writer = NULL;
+    TRY(storage_glob("**/*.parquet", &list));
+    TRY(storage_open(list.entries[0].path, &file));
+    TRY(storage_create("out.bin", &writer));
+    return storage_writer_finish(writer);
+}
+
+static void every_failed_allocation_is_an_error(void **state)
+{
+    put("d/a.parquet", "");
+    put("d/e/b.parquet", "");
+    for (size_t n = 1;; n++) {
+        alloc_fail_after(n);
+        kith_error *error = list_and_write();
+        alloc_fail_after(0);
+        if (error == NULL) {
+            assert_true(n > 20);
+            break;
+        }
+        assert_int_equal(kith_error_code(error), KITH_ERROR_OUT_OF_MEMORY);
+        error_free(error);
+        assert_int_equal(system("test \"$(ls -A)\" = d"), 0); /* no temporary file is left */
+    }
+}
+
 #define TEST_IN_DIRECTORY(function) \
     cmocka_unit_test_setup_teardown(function, temporary_folder_enter, temporary_folder_leave)
 
@@ -254,6 +284,7 @@ int main(void)
         TEST_IN_DIRECTORY(a_written_file_appears_only_when_finished),
         TEST_IN_DIRECTORY(an_unfinished_file_leaves_nothing_and_replaces_nothing),
         TEST_IN_DIRECTORY(creating_says_what_is_in_the_way),
+        TEST_IN_DIRECTORY(every_failed_allocation_is_an_error),
     };
     return cmocka_run_group_tests_name("storage", tests, NULL, NULL);
 }
