@@ -30,11 +30,19 @@ kith_error *bind_expr(struct binder *binder, const PgQuery__Node *node, const st
 /* An expression of type boolean; `what` names the clause for the error ("WHERE"). */
 kith_error *bind_predicate(struct binder *binder, const PgQuery__Node *node, const char *what,
                            const struct expr **out) _must_check_;
-/* Byte offset of a node in the statement, or 0 when the tree does not say. */
+/* Byte offset of a node in the statement, or -1 when the tree does not say. */
 int32_t node_location(const PgQuery__Node *node);
-/* Gives an error the position of a location in the tree. */
-kith_error *bind_error_at(const struct binder *binder, kith_error *take_error, int32_t location) _must_check_;
-kith_error *bind_not_implemented(const struct binder *binder, int32_t location, const char *what) _must_check_;
+/* Byte offset of the first word of the statement that is `name`, or the part of `name` before a dot; -1 when there is
+ * none. For what the tree has no location of. */
+int32_t word_location(const struct binder *binder, const char *name);
+/* Gives an error the position of a location in the tree, unless it has one, or the location is -1. */
+static inline kith_error *_must_check_ bind_error_at(const struct binder *binder, kith_error *take_error,
+                                                     int32_t location)
+{
+    return location < 0 ? take_error : error_at(take_error, binder->text_offset + (size_t)location);
+}
+kith_error *bind_not_implemented(const struct binder *binder, int32_t location,
+                                 const char *what) _must_check_ _never_null_;
 
 /* bind_function.c */
 kith_error *bind_function_call(struct binder *binder, const PgQuery__FuncCall *call,

@@ -1,15 +1,26 @@
 #include "sql/bind.h"
 
 #include "base/limits.h"
+#include "sql/lexer.h"
 
-kith_error *bind_error_at(const struct binder *binder, kith_error *take_error, int32_t location)
-{
-    return error_at(take_error, binder->text_offset + (size_t)MAX(location, 0));
-}
+#include <strings.h>
 
 kith_error *bind_not_implemented(const struct binder *binder, int32_t location, const char *what)
 {
     return bind_error_at(binder, error_new(KITH_ERROR_NOT_IMPLEMENTED, "not implemented: %s", what), location);
+}
+
+int32_t word_location(const struct binder *binder, const char *name)
+{
+    struct lexer lexer = {.text = binder->text};
+    size_t length = strcspn(name, ".");
+    for (;;) {
+        struct token token = lexer_next(&lexer);
+        if (token.kind == TOKEN_END)
+            return -1;
+        if (token.kind == TOKEN_WORD && token.text.length == length && strncasecmp(token.text.data, name, length) == 0)
+            return (int32_t)token.offset;
+    }
 }
 
 int32_t node_location(const PgQuery__Node *node)
@@ -31,10 +42,30 @@ int32_t node_location(const PgQuery__Node *node)
         return node->null_test->location;
     case PG_QUERY__NODE__NODE_CASE_EXPR:
         return node->case_expr->location;
+    case PG_QUERY__NODE__NODE_BOOLEAN_TEST:
+        return node->boolean_test->location;
+    case PG_QUERY__NODE__NODE_COALESCE_EXPR:
+        return node->coalesce_expr->location;
+    case PG_QUERY__NODE__NODE_MIN_MAX_EXPR:
+        return node->min_max_expr->location;
     case PG_QUERY__NODE__NODE_SUB_LINK:
         return node->sub_link->location;
+    case PG_QUERY__NODE__NODE_PARAM_REF:
+        return node->param_ref->location;
+    case PG_QUERY__NODE__NODE_SQLVALUE_FUNCTION:
+        return node->sqlvalue_function->location;
+    case PG_QUERY__NODE__NODE_A_ARRAY_EXPR:
+        return node->a_array_expr->location;
+    case PG_QUERY__NODE__NODE_A_INDIRECTION:
+        return node_location(node->a_indirection->arg);
+    case PG_QUERY__NODE__NODE_COLLATE_CLAUSE:
+        return node->collate_clause->location;
+    case PG_QUERY__NODE__NODE_ROW_EXPR:
+        return node->row_expr->location;
+    case PG_QUERY__NODE__NODE_GROUPING_FUNC:
+        return node->grouping_func->location;
     default:
-        return 0;
+        return -1;
     }
 }
 
@@ -81,17 +112,6 @@ static bool find_arithmetic(const char *name, enum binary_operator *out)
     return false;
 }
 
-static kith_error *negate(struct binder *binder, const struct expr *operand, const struct expr **out)
-{
-    if (operand->kind == EXPR_LITERAL && operand->type.id == TYPE_INT64 && !operand->literal.is_null) {
-        struct scalar value = operand->literal;
-        if (!__builtin_sub_overflow(0, value.int64, &value.int64))
-            return expr_literal(binder->arena, &value, out);
-    }
-    TRY(expr_unary(binder->arena, EXPR_NEGATIVE, operand, out));
-    return NULL;
-}
-
 static kith_error *to_text(struct binder *binder, const struct expr **in_out)
 {
     struct data_type text = type_of(TYPE_UTF8);
@@ -106,7 +126,7 @@ static kith_error *bind_operator(struct binder *binder, const PgQuery__AExpr *no
     TRY(bind_expr(binder, node->rexpr, &right));
     if (node->lexpr == NULL) {
         if (strcmp(name, "-") == 0)
-            return negate(binder, right, out);
+            return expr_unary(binder->arena, EXPR_NEGATIVE, right, out);
         if (strcmp(name, "+") == 0 && type_is_numeric(right->type.id)) {
             *out = right;
             return NULL;
@@ -161,10 +181,19 @@ static kith_error *bind_between(struct binder *binder, const PgQuery__AExpr *nod
     return expr_logical(binder->arena, negated ? EXPR_OR : EXPR_AND, parts, 2, out);
 }
 
+/* The grammar makes LIKE x ESCAPE y into LIKE pg_catalog.like_escape(x, y). */
+static bool is_like_escape(const PgQuery__Node *pattern)
+{
+    if (pattern->node_case != PG_QUERY__NODE__NODE_FUNC_CALL)
+        return false;
+    const PgQuery__FuncCall *call = pattern->func_call;
+    return strcmp(call->funcname[call->n_funcname - 1]->string->sval, "like_escape") == 0;
+}
+
 static kith_error *bind_like(struct binder *binder, const PgQuery__AExpr *node, const struct expr **out)
 {
     const struct expr *text, *pattern;
-    if (node->rexpr->node_case == PG_QUERY__NODE__NODE_FUNC_CALL)
+    if (is_like_escape(node->rexpr))
         return bind_not_implemented(binder, node->location, "LIKE with ESCAPE");
     TRY(bind_expr(binder, node->lexpr, &text));
     TRY(bind_expr(binder, node->rexpr, &pattern));
@@ -341,7 +370,13 @@ kith_error *bind_expr(struct binder *binder, const PgQuery__Node *node, const st
     binder->depth++;
     kith_error *error = bind_node(binder, node, out);
     binder->depth--;
-    return bind_error_at(binder, error, node_location(node));
+    int32_t location = node_location(node);
+    if (error != NULL)
+        return bind_error_at(binder, error, location);
+    /* What fails at run time can then say where it stands. */
+    return (*out)->sql_offset >= 0 || location < 0
+               ? NULL
+               : expr_at(binder->arena, *out, binder->text_offset + (size_t)location, out);
 }
 
 kith_error *bind_predicate(struct binder *binder, const PgQuery__Node *node, const char *what, const struct expr **out)

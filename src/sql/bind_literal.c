@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Digits and point only: DECIMAL with exactly the digits written, as PostgreSQL and DuckDB have it. */
+/* Sign, digits and point only: DECIMAL with exactly the digits written, as PostgreSQL and DuckDB have it. */
 static bool parse_decimal(const char *text, struct scalar *out)
 {
     unsigned __int128 value = 0;
     int digits = 0, scale = 0;
-    bool after_point = false, leading = true;
-    for (const char *c = text; *c != '\0'; c++) {
+    bool after_point = false, leading = true, negative = *text == '-';
+    for (const char *c = text + negative; *c != '\0'; c++) {
         if (*c == '.') {
             after_point = true;
             continue;
@@ -26,9 +26,9 @@ static bool parse_decimal(const char *text, struct scalar *out)
     int precision = MAX(MAX(digits, scale), 1);
     *out = (struct scalar){.type = type_decimal((uint8_t)precision, (int8_t)scale)};
     if (out->type.id == TYPE_DECIMAL64)
-        out->int64 = (int64_t)value;
+        out->int64 = negative ? -(int64_t)value : (int64_t)value;
     else
-        out->decimal = (__int128)value;
+        out->decimal = negative ? -(__int128)value : (__int128)value;
     return true;
 }
 

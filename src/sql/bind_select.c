@@ -20,23 +20,24 @@ static kith_error *refuse_unsupported(struct binder *binder, const PgQuery__Sele
 {
     const struct {
         bool used;
-        const char *what;
+        const char *what, *word;
     } clauses[] = {
-        {select->op > PG_QUERY__SET_OPERATION__SETOP_NONE, "UNION, INTERSECT and EXCEPT"},
-        {select->with_clause != NULL, "WITH"},
-        {select->n_distinct_clause > 0, "SELECT DISTINCT"},
-        {select->n_group_clause > 0, "GROUP BY"},
-        {select->having_clause != NULL, "HAVING"},
-        {select->n_window_clause > 0, "WINDOW"},
-        {select->n_values_lists > 0, "VALUES"},
-        {select->into_clause != NULL, "SELECT INTO"},
-        {select->n_locking_clause > 0, "FOR UPDATE and FOR SHARE"},
-        {select->n_from_clause > 1, "joins"},
-        {select->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES, "WITH TIES"},
+        {select->op == PG_QUERY__SET_OPERATION__SETOP_UNION, "UNION", "union"},
+        {select->op == PG_QUERY__SET_OPERATION__SETOP_INTERSECT, "INTERSECT", "intersect"},
+        {select->op == PG_QUERY__SET_OPERATION__SETOP_EXCEPT, "EXCEPT", "except"},
+        {select->with_clause != NULL, "WITH", "with"},
+        {select->n_distinct_clause > 0, "SELECT DISTINCT", "distinct"},
+        {select->n_group_clause > 0, "GROUP BY", "group"},
+        {select->having_clause != NULL, "HAVING", "having"},
+        {select->n_window_clause > 0, "WINDOW", "window"},
+        {select->n_values_lists > 0, "VALUES", "values"},
+        {select->into_clause != NULL, "SELECT INTO", "into"},
+        {select->n_locking_clause > 0, "FOR UPDATE and FOR SHARE", "for"},
+        {select->limit_option == PG_QUERY__LIMIT_OPTION__LIMIT_OPTION_WITH_TIES, "WITH TIES", "ties"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(clauses); i++)
         if (clauses[i].used)
-            return bind_not_implemented(binder, 0, clauses[i].what);
+            return bind_not_implemented(binder, word_location(binder, clauses[i].word), clauses[i].what);
     return NULL;
 }
 
@@ -72,13 +73,23 @@ static kith_error *make_scan(struct binder *binder, struct table *take_table, co
     return NULL;
 }
 
+static const char *scan_name(const PgQuery__Alias *alias, const char *otherwise)
+{
+    return alias != NULL ? alias->aliasname : otherwise;
+}
+
 static kith_error *bind_table(struct binder *binder, const PgQuery__RangeVar *range, struct logical_plan **out)
 {
     struct table *table = NULL;
+    if (range->schemaname != NULL && range->schemaname[0] != '\0' && strcmp(range->schemaname, "public") != 0)
+        return bind_error_at(
+            binder,
+            error_new(KITH_ERROR_UNDEFINED_TABLE, "there is no table \"%s.%s\"", range->schemaname, range->relname),
+            range->location);
     TRY(binder->catalog->find(binder->catalog, range->relname, &table));
     if (table == NULL)
         return unknown_table(binder, range->relname, range->location);
-    return make_scan(binder, table, range->alias != NULL ? range->alias->aliasname : range->relname, out);
+    return make_scan(binder, table, scan_name(range->alias, range->relname), out);
 }
 
 /* FROM read_parquet('pattern') */
@@ -91,7 +102,7 @@ static kith_error *bind_table_function(struct binder *binder, const PgQuery__Ran
         range->functions[0]->list->items[0]->node_case == PG_QUERY__NODE__NODE_FUNC_CALL)
         call = range->functions[0]->list->items[0]->func_call;
     if (call == NULL)
-        return bind_not_implemented(binder, 0, "this table function");
+        return bind_not_implemented(binder, word_location(binder, "from"), "this table function");
     const char *name = call->funcname[call->n_funcname - 1]->string->sval;
     const char *pattern = call->n_args == 1 ? constant_text(call->args[0]) : NULL;
     if (strcmp(name, "read_parquet") != 0 || pattern == NULL)
@@ -104,7 +115,15 @@ static kith_error *bind_table_function(struct binder *binder, const PgQuery__Ran
                              call->location);
     struct table *table = NULL;
     TRY(bind_error_at(binder, binder->catalog->open(binder->catalog, pattern, &table), call->location));
-    return make_scan(binder, table, range->alias != NULL ? range->alias->aliasname : name, out);
+    return make_scan(binder, table, scan_name(range->alias, name), out);
+}
+
+/* FROM t AS a (x, y) */
+static kith_error *refuse_column_names(struct binder *binder, const PgQuery__Alias *alias)
+{
+    return alias != NULL && alias->n_colnames > 0
+               ? bind_not_implemented(binder, word_location(binder, alias->aliasname), "an alias with names of columns")
+               : NULL;
 }
 
 static kith_error *bind_from(struct binder *binder, const PgQuery__SelectStmt *select, struct logical_plan **out)
@@ -119,15 +138,22 @@ static kith_error *bind_from(struct binder *binder, const PgQuery__SelectStmt *s
         return NULL;
     }
     const PgQuery__Node *from = select->from_clause[0];
+    int32_t from_location = word_location(binder, "from");
+    if (select->n_from_clause > 1)
+        return bind_not_implemented(binder, from_location, "joins");
     switch ((int)from->node_case) {
     case PG_QUERY__NODE__NODE_RANGE_VAR:
+        TRY(refuse_column_names(binder, from->range_var->alias));
         return bind_table(binder, from->range_var, out);
     case PG_QUERY__NODE__NODE_RANGE_FUNCTION:
+        TRY(refuse_column_names(binder, from->range_function->alias));
         return bind_table_function(binder, from->range_function, out);
     case PG_QUERY__NODE__NODE_JOIN_EXPR:
-        return bind_not_implemented(binder, 0, "joins");
+        return bind_not_implemented(binder, word_location(binder, "join"), "joins");
+    case PG_QUERY__NODE__NODE_RANGE_SUBSELECT:
+        return bind_not_implemented(binder, from_location, "a subquery in FROM");
     default:
-        return bind_not_implemented(binder, 0, "a subquery in FROM");
+        return bind_not_implemented(binder, from_location, "this form of FROM");
     }
 }
 
@@ -141,14 +167,15 @@ static kith_error *name_as_written(struct binder *binder, int32_t location, cons
     bool after_distinct = false; /* IS DISTINCT FROM */
     for (;;) {
         struct token token = lexer_next(&lexer);
-        bool at_end = token.kind == TOKEN_END || (depth == 0 && token_is_symbol(&token, ','));
+        bool at_end =
+            token.kind == TOKEN_END || (depth == 0 && (token_is_symbol(&token, ',') || token_is_symbol(&token, ')')));
         for (size_t i = 0; depth == 0 && !after_distinct && i < ARRAY_SIZE(ends); i++)
             at_end = at_end || token_is_word(&token, ends[i]);
         if (at_end)
             break;
         after_distinct = token_is_word(&token, "distinct");
         depth += token_is_symbol(&token, '(');
-        depth -= token_is_symbol(&token, ')') && depth > 0;
+        depth -= token_is_symbol(&token, ')');
         end = lexer.position;
     }
     char *name;
@@ -233,6 +260,25 @@ static bool nulls_first(const struct binder *binder, const PgQuery__SortBy *sort
     }
 }
 
+/* The expression of that name in the select list; NULL when there is none. */
+static kith_error *find_target(struct binder *binder, const PgQuery__ColumnRef *reference,
+                               const struct targets *targets, const struct expr **out)
+{
+    const char *name = reference->fields[0]->string->sval;
+    *out = NULL;
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->items[i];
+        if (strcmp(target->name, name) != 0)
+            continue;
+        if (*out != NULL && !expr_equal(*out, target->expr))
+            return bind_error_at(
+                binder, error_new(KITH_ERROR_AMBIGUOUS_COLUMN, "\"%s\" fits several columns of the select list", name),
+                reference->location);
+        *out = target->expr;
+    }
+    return NULL;
+}
+
 /* ORDER BY takes a position, a name of the select list, or an expression over the table, in that order (as SQL-92 and
  * PostgreSQL have it). */
 static kith_error *bind_sort_target(struct binder *binder, const PgQuery__Node *node, const struct targets *targets,
@@ -250,13 +296,9 @@ static kith_error *bind_sort_target(struct binder *binder, const PgQuery__Node *
         return NULL;
     }
     if (node->node_case == PG_QUERY__NODE__NODE_COLUMN_REF && node->column_ref->n_fields == 1 && !is_star(node)) {
-        const char *name = node->column_ref->fields[0]->string->sval;
-        for (size_t i = 0; i < targets->count; i++) {
-            if (strcmp(targets->items[i].name, name) == 0) {
-                *out = targets->items[i].expr;
-                return NULL;
-            }
-        }
+        TRY(find_target(binder, node->column_ref, targets, out));
+        if (*out != NULL)
+            return NULL;
     }
     return bind_expr(binder, node, out);
 }
@@ -304,11 +346,10 @@ static kith_error *bind_row_count(struct binder *binder, const PgQuery__Node *no
         return NULL;
     const struct expr *expr;
     struct scalar value;
-    struct scope scope = binder->scope;
-    binder->scope = (struct scope){.schema = scope.schema};
-    kith_error *error = bind_expr(binder, node, &expr);
-    binder->scope = scope;
-    TRY(error);
+    TRY(bind_expr(binder, node, &expr));
+    if (!expr_is_constant(expr))
+        return bind_error_at(binder, error_new(KITH_ERROR_INVALID_ARGUMENT, "%s must not read columns", what),
+                             node_location(node));
     struct data_type type = type_of(TYPE_INT64);
     TRY(bind_error_at(binder, coerce_to(binder, &expr, &type), node_location(node)));
     TRY(bind_error_at(binder, expr_evaluate_constant(expr, binder->arena, &value), node_location(node)));

@@ -34,14 +34,18 @@ static kith_error *value_text(struct binder *binder, const PgQuery__Node *node, 
 static kith_error *bind_set(struct binder *binder, const PgQuery__VariableSetStmt *set, struct statement *out)
 {
     out->kind = STATEMENT_SET;
-    TRY(bind_error_at(binder, setting_find(set->name, &out->setting), 0));
+    if (set->kind == PG_QUERY__VARIABLE_SET_KIND__VAR_RESET_ALL ||
+        set->kind == PG_QUERY__VARIABLE_SET_KIND__VAR_SET_MULTI)
+        return bind_not_implemented(binder, 0, "this form of SET");
+    TRY(bind_error_at(binder, setting_find(set->name, &out->setting), word_location(binder, set->name)));
     switch ((int)set->kind) {
     case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_DEFAULT:
     case PG_QUERY__VARIABLE_SET_KIND__VAR_RESET:
         return NULL;
     case PG_QUERY__VARIABLE_SET_KIND__VAR_SET_VALUE:
         if (set->n_args != 1)
-            return bind_error_at(binder, error_new(KITH_ERROR_SYNTAX, "SET takes one value"), 0);
+            return bind_error_at(binder, error_new(KITH_ERROR_SYNTAX, "SET takes one value"),
+                                 node_location(set->args[1]));
         TRY(value_text(binder, set->args[0], &out->value));
         struct settings probe = *binder->settings;
         return bind_error_at(binder, settings_set(&probe, out->setting, out->value), node_location(set->args[0]));
@@ -58,7 +62,7 @@ static kith_error *bind_show(struct binder *binder, const char *name, struct sta
         out->kind = STATEMENT_SHOW_TABLES;
     } else {
         out->kind = STATEMENT_SHOW;
-        return bind_error_at(binder, setting_find(name, &out->setting), 0);
+        return bind_error_at(binder, setting_find(name, &out->setting), word_location(binder, name));
     }
     return NULL;
 }
@@ -188,5 +192,5 @@ kith_error *sql_bind(const struct sql_syntax *syntax, struct sql_catalog *catalo
         .text = syntax->text,
         .text_offset = syntax->offset,
     };
-    return bind_node(&binder, syntax->node, out);
+    return bind_error_at(&binder, bind_node(&binder, syntax->node, out), 0);
 }

@@ -127,11 +127,17 @@ bool common_type(const struct data_type *a, const struct data_type *b, struct da
     return common_temporal(a, b, out);
 }
 
-static kith_error *fold(struct binder *binder, const struct expr **in_out)
+/* Makes a constant a literal; it, or the error, has the place in the text of what it came from. */
+static kith_error *fold(struct binder *binder, const struct expr **in_out, const struct expr *source)
 {
     struct scalar value;
-    TRY(expr_evaluate_constant(*in_out, binder->arena, &value));
-    return expr_literal(binder->arena, &value, in_out);
+    bool placed = source->sql_offset >= 0;
+    size_t place = placed ? (size_t)source->sql_offset : 0;
+    kith_error *error = expr_evaluate_constant(*in_out, binder->arena, &value);
+    if (error != NULL)
+        return placed ? error_at(error, place) : error;
+    TRY(expr_literal(binder->arena, &value, in_out));
+    return placed ? expr_at(binder->arena, *in_out, place, in_out) : NULL;
 }
 
 /* A cast; of a literal done at once, so that a text that is no date is refused with its position. */
@@ -143,7 +149,7 @@ kith_error *coerce_to(struct binder *binder, const struct expr **in_out, const s
     const struct expr *cast;
     TRY(expr_cast(binder->arena, EXPR_CAST, operand, type, &cast));
     if (operand->kind == EXPR_LITERAL)
-        TRY(fold(binder, &cast));
+        TRY(fold(binder, &cast, operand));
     *in_out = cast;
     return NULL;
 }
@@ -163,11 +169,11 @@ static kith_error *narrow_literal(struct binder *binder, const struct expr **lit
         error_free(error); /* no such cast: the general rule applies */
         return NULL;
     }
-    TRY(fold(binder, &narrow));
+    TRY(fold(binder, &narrow, *literal));
     if (narrow->literal.is_null)
         return NULL;
     TRY(expr_cast(binder->arena, EXPR_TRY_CAST, narrow, &(*literal)->type, &back));
-    TRY(fold(binder, &back));
+    TRY(fold(binder, &back, *literal));
     if (!back->literal.is_null && scalar_compare(&back->literal, &(*literal)->literal) == 0)
         *literal = narrow;
     return NULL;
@@ -210,11 +216,31 @@ kith_error *coerce_comparison(struct binder *binder, const struct expr **left, c
     return coerce_to(binder, right, &type);
 }
 
+/* A number beside a decimal keeps the digits that are written: price * 2 has the scale of price. */
+static kith_error *fit_to_decimal(struct binder *binder, const struct expr **literal, const struct expr *other)
+{
+    const struct scalar *value = &(*literal)->literal;
+    if ((*literal)->kind != EXPR_LITERAL || value->is_null || value->type.id != TYPE_INT64 ||
+        !type_is_decimal(other->type.id))
+        return NULL;
+    uint8_t digits = 1;
+    for (int64_t rest = value->int64 / 10; rest != 0; rest /= 10)
+        digits++;
+    struct data_type type = type_decimal(digits, 0);
+    return coerce_to(binder, literal, &type);
+}
+
+static kith_error *fit_operand(struct binder *binder, const struct expr **literal, const struct expr *other)
+{
+    bool numbers = type_is_numeric((*literal)->type.id) && type_is_decimal(other->type.id);
+    return numbers ? fit_to_decimal(binder, literal, other) : fit_literal(binder, literal, other);
+}
+
 kith_error *coerce_arithmetic(struct binder *binder, enum binary_operator operator, const struct expr ** left,
                               const struct expr **right)
 {
-    TRY(fit_literal(binder, left, *right));
-    TRY(fit_literal(binder, right, *left));
+    TRY(fit_operand(binder, left, *right));
+    TRY(fit_operand(binder, right, *left));
     const struct data_type *a = &(*left)->type, *b = &(*right)->type;
     bool numbers = (type_is_numeric(a->id) || a->id == TYPE_NULL) && (type_is_numeric(b->id) || b->id == TYPE_NULL);
     if (!numbers)

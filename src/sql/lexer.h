@@ -14,8 +14,8 @@ enum token_kind { TOKEN_END, TOKEN_WORD, TOKEN_QUOTED_WORD, TOKEN_STRING, TOKEN_
 struct token {
     enum token_kind kind;
     bool unterminated; /* a string or quoted word that runs to the end of the text */
-    size_t offset;   /* in the text */
-    struct str text; /* as written, quotes included; a symbol is one byte */
+    size_t offset;     /* in the text */
+    struct str text;   /* as written, quotes included; a symbol is one byte */
 };
 
 struct lexer {
@@ -30,8 +30,8 @@ struct token lexer_next(struct lexer *lexer);
 bool token_is_word(const struct token *token, const char *word);
 bool token_is_symbol(const struct token *token, char symbol);
 
-/* The value of a terminated string or quoted word: quotes or tags removed, what is doubled or escaped undone. Unquoted words are
- * folded to lower case. */
+/* The value of a terminated string or quoted word: quotes or tags removed, what is doubled or escaped undone. Unquoted
+ * words are folded to lower case. */
 kith_error *token_value(const struct token *token, struct strbuf *out) _must_check_;
 
 #endif
