@@ -31,7 +31,7 @@ static uint64_t next_random(uint64_t *state)
 }
 
 struct inputs {
-    struct array *numbers, *others, *decimals, *texts;
+    struct array *numbers, *others, *decimals, *wide, *texts;
     struct in_set *set;
     struct like_pattern *contains, *general;
     struct selection *tenth;
@@ -69,6 +69,8 @@ static kith_error *prepare(struct inputs *inputs)
     TRY(random_numbers(integer, 2, &inputs->others));
     TRY(random_numbers(type_decimal(15, 2), 4, &inputs->decimals));
     TRY(random_texts(&inputs->texts));
+    struct datum decimals = datum_of(inputs->decimals);
+    TRY(arithmetic_run(ARITHMETIC_MULTIPLY, &decimals, &decimals, BATCH_ROWS, NULL, &inputs->wide));
     for (size_t i = 0; i < ARRAY_SIZE(list); i++)
         list[i] = (struct scalar){.type = integer, .int64 = (int64_t)i * 50};
     TRY(in_set_new(&integer, list, ARRAY_SIZE(list), &inputs->set));
@@ -148,6 +150,16 @@ static kith_error *multiply_decimals(const struct inputs *inputs)
     return run_arithmetic(ARITHMETIC_MULTIPLY, inputs->decimals, inputs->decimals);
 }
 
+static kith_error *subtract_decimals(const struct inputs *inputs)
+{
+    return run_arithmetic(ARITHMETIC_SUBTRACT, inputs->decimals, inputs->decimals);
+}
+
+static kith_error *multiply_wide_decimals(const struct inputs *inputs)
+{
+    return run_arithmetic(ARITHMETIC_MULTIPLY, inputs->wide, inputs->decimals);
+}
+
 static kith_error *find_in_list(const struct inputs *inputs)
 {
     _cleanup_(array_unref) struct array *result = NULL;
@@ -182,6 +194,8 @@ static const struct {
     {"int64 + int64, checked", add_integers},
     {"int64 * int64, checked", multiply_integers},
     {"decimal(15,2) * decimal(15,2)", multiply_decimals},
+    {"decimal(15,2) - decimal(15,2)", subtract_decimals},
+    {"decimal(31,4) * decimal(15,2)", multiply_wide_decimals},
     {"int64 IN (20 values)", find_in_list},
     {"text LIKE '%abc%', 24 bytes", like_contains},
     {"text LIKE '%a_c%e%', 24 bytes", like_general},

@@ -114,41 +114,91 @@ static kith_error *run_rows(const struct arithmetic *arithmetic, const struct de
     return NULL;
 }
 
-/* Sums and products of 64-bit decimals fit 128 bits whatever the values (10^18 * 2^63 < 2^123), so nothing needs to be
- * checked for each row but the result's precision, and that only where values exceed what their type declares. */
-KERNEL_VARIANTS static bool run_narrow(enum arithmetic_operator operation, const struct decimal_plan *plan,
-                                       const int64_t *a, size_t a_step, const int64_t *b, size_t b_step,
-                                       loose_int128 *out, size_t rows)
-{
-    __int128 limit = decimal_power(plan->precision);
-    int64_t left_factor = (int64_t)plan->left_factor, right_factor = (int64_t)plan->right_factor;
-    bool bad = false;
-    for (size_t row = 0; row < rows; row++) {
-        __int128 x = (__int128)a[row * a_step], y = (__int128)b[row * b_step], value;
-        if (operation == ARITHMETIC_MULTIPLY)
-            value = x * y;
-        else if (operation == ARITHMETIC_ADD)
-            value = x * left_factor + y * right_factor;
-        else
-            value = x * left_factor - y * right_factor;
-        bad |= value >= limit || value <= -limit;
-        out[row] = value;
-    }
-    return bad;
-}
+/* The fast loops compute all rows of sums, differences and products and tell whether any result has too many digits;
+ * only then are the rows that count looked at one by one. */
+struct decimal_loop {
+    enum arithmetic_operator operation;
+    const struct decimal_plan *plan;
+    const void *left, *right;
+    size_t left_step, right_step;
+    void *out;
+    size_t rows;
+};
 
-static bool try_narrow(const struct arithmetic *arithmetic, const struct decimal_plan *plan)
+/* With 64-bit operands nothing overflows 128 bits, whatever the values: 10^18 * 2^63 < 2^123. */
+#define DEFINE_NARROW_LOOP(name, out_type)                                                                        \
+    static bool name(const struct decimal_loop *loop)                                                             \
+    {                                                                                                             \
+        const int64_t *a = loop->left, *b = loop->right;                                                          \
+        out_type *out = loop->out;                                                                                \
+        __int128 limit = decimal_power(loop->plan->precision);                                                    \
+        int64_t left_factor = (int64_t)loop->plan->left_factor, right_factor = (int64_t)loop->plan->right_factor; \
+        if (loop->operation == ARITHMETIC_SUBTRACT)                                                               \
+            right_factor = -right_factor;                                                                         \
+        bool bad = false;                                                                                         \
+        for (size_t row = 0; row < loop->rows; row++) {                                                           \
+            __int128 x = a[row * loop->left_step], y = b[row * loop->right_step];                                 \
+            __int128 value = loop->operation == ARITHMETIC_MULTIPLY ? x * y : x * left_factor + y * right_factor; \
+            bad |= value >= limit || value <= -limit;                                                             \
+            out[row] = (out_type)value;                                                                           \
+        }                                                                                                         \
+        return !bad;                                                                                              \
+    }
+
+#define DEFINE_WIDE_LOOP(name, left_type, right_type)                                            \
+    static bool name(const struct decimal_loop *loop)                                            \
+    {                                                                                            \
+        const left_type *a = loop->left;                                                         \
+        const right_type *b = loop->right;                                                       \
+        loose_int128 *out = loop->out;                                                           \
+        __int128 limit = decimal_power(loop->plan->precision);                                   \
+        bool bad = false;                                                                        \
+        for (size_t row = 0; row < loop->rows; row++) {                                          \
+            __int128 x = a[row * loop->left_step], y = b[row * loop->right_step], value;         \
+            if (loop->operation == ARITHMETIC_MULTIPLY) {                                        \
+                bad |= __builtin_mul_overflow(x, y, &value);                                     \
+            } else {                                                                             \
+                bad |= __builtin_mul_overflow(x, loop->plan->left_factor, &x);                   \
+                bad |= __builtin_mul_overflow(y, loop->plan->right_factor, &y);                  \
+                bad |= loop->operation == ARITHMETIC_ADD ? __builtin_add_overflow(x, y, &value)  \
+                                                         : __builtin_sub_overflow(x, y, &value); \
+            }                                                                                    \
+            bad |= value >= limit || value <= -limit;                                            \
+            out[row] = value;                                                                    \
+        }                                                                                        \
+        return !bad;                                                                             \
+    }
+
+DEFINE_NARROW_LOOP(narrow_to_narrow, int64_t)
+DEFINE_NARROW_LOOP(narrow_to_wide, loose_int128)
+DEFINE_WIDE_LOOP(wide_and_narrow, loose_int128, int64_t)
+DEFINE_WIDE_LOOP(narrow_and_wide, int64_t, loose_int128)
+DEFINE_WIDE_LOOP(wide_and_wide, loose_int128, loose_int128)
+
+static bool try_fast(const struct arithmetic *arithmetic, const struct decimal_plan *plan)
 {
     const struct datum *left = arithmetic->left, *right = arithmetic->right;
-    bool narrow = left->array->type.id == TYPE_DECIMAL64 && right->array->type.id == TYPE_DECIMAL64 &&
-                  arithmetic->result->type.id == TYPE_DECIMAL128;
+    bool left_wide = left->array->type.id == TYPE_DECIMAL128, right_wide = right->array->type.id == TYPE_DECIMAL128;
+    bool result_wide = arithmetic->result->type.id == TYPE_DECIMAL128;
     bool small_factors = plan->left_factor <= decimal_power(18) && plan->right_factor <= decimal_power(18);
-    if (!narrow || !small_factors || arithmetic->operation > ARITHMETIC_MULTIPLY ||
+    if (!small_factors || arithmetic->operation > ARITHMETIC_MULTIPLY || ((left_wide || right_wide) && !result_wide) ||
         !selection_is_dense(arithmetic->selection, arithmetic->rows))
         return false;
-    return !run_narrow(arithmetic->operation, plan, array_values(left->array), !left->constant,
-                       array_values(right->array), !right->constant,
-                       (loose_int128 *)(void *)arithmetic->result->values->data, arithmetic->rows);
+    const struct decimal_loop loop = {
+        .operation = arithmetic->operation,
+        .plan = plan,
+        .left = array_values(left->array),
+        .right = array_values(right->array),
+        .left_step = !left->constant,
+        .right_step = !right->constant,
+        .out = arithmetic->result->values->data,
+        .rows = arithmetic->rows,
+    };
+    if (left_wide)
+        return right_wide ? wide_and_wide(&loop) : wide_and_narrow(&loop);
+    if (right_wide)
+        return narrow_and_wide(&loop);
+    return result_wide ? narrow_to_wide(&loop) : narrow_to_narrow(&loop);
 }
 
 kith_error *arithmetic_decimal(const struct arithmetic *arithmetic)
@@ -172,5 +222,5 @@ kith_error *arithmetic_decimal(const struct arithmetic *arithmetic)
         plan.left_factor = decimal_power(scale - left->scale);
         plan.right_factor = decimal_power(scale - right->scale);
     }
-    return try_narrow(arithmetic, &plan) ? NULL : run_rows(arithmetic, &plan);
+    return try_fast(arithmetic, &plan) ? NULL : run_rows(arithmetic, &plan);
 }

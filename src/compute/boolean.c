@@ -96,10 +96,18 @@ kith_error *boolean_not(const struct datum *operand, size_t rows, struct array *
 kith_error *boolean_is_null(const struct datum *operand, bool negated, size_t rows, struct array **out)
 {
     const struct data_type boolean = type_of(TYPE_BOOL);
+    const struct array *array = operand->array;
     _cleanup_(array_unref) struct array *result = NULL;
     TRY(kernel_new_result(&boolean, rows, &result));
-    for (size_t row = 0; row < rows; row++)
-        bitmap_assign(result->values->data, row, datum_is_null(operand, row) != negated);
+    uint8_t *bits = result->values->data;
+    if (operand->constant || array->dictionary != NULL || array->validity == NULL) {
+        for (size_t row = 0; row < rows; row++)
+            bitmap_assign(bits, row, datum_is_null(operand, row) != negated);
+    } else {
+        bitmap_copy(bits, 0, array->validity->data, array->offset, rows);
+        for (size_t i = 0; i < bitmap_bytes(rows) && !negated; i++)
+            bits[i] = (uint8_t)~bits[i];
+    }
     *out = TAKE(result);
     return NULL;
 }

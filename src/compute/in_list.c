@@ -100,7 +100,8 @@ static kith_error *build_table(struct in_set *set)
     size_t capacity = 16;
     if (set->count <= LINEAR_COUNT)
         return NULL;
-    while (capacity < 2 * set->count)
+    /* Most values are not in the list: a sparse table lets them end at a free slot at once. */
+    while (capacity < 8 * set->count)
         capacity *= 2;
     TRY(NEW_ARRAY(&set->slots, capacity));
     set->mask = capacity - 1;

@@ -190,6 +190,52 @@ static void decimals_are_exact_and_quotients_rounded(void **state)
     assert_column(quotients, "0.175714,-0.666667,0.250000,-0.000001");
 }
 
+/* Values of both widths, with constants and selections, against sums and products brought to one scale by hand. */
+static void decimals_of_both_widths_agree_with_integers(void **state)
+{
+    static const struct data_type types[] = {
+        {.id = TYPE_DECIMAL64, .precision = 8, .scale = 2},
+        {.id = TYPE_DECIMAL64, .precision = 15, .scale = 3},
+        {.id = TYPE_DECIMAL128, .precision = 18, .scale = 1},
+    };
+    enum { ROWS = 200 };
+    uint64_t random = 9;
+    for (int round = 0; round < 9 * 3; round++) {
+        struct data_type left_type = types[round % 3], right_type = types[round / 3 % 3];
+        enum arithmetic_operator operation = (enum arithmetic_operator)(round / 9);
+        int64_t x[ROWS], y[ROWS];
+        for (int i = 0; i < ROWS; i++) {
+            x[i] = sample_int(&random, -99999999, 99999999);
+            y[i] = test_random(&random) % 9 == 0 ? NOTHING : sample_int(&random, -99999999, 99999999);
+        }
+        _cleanup_(array_unref) struct array *left = column_of_ints(left_type, x, ROWS);
+        _cleanup_(array_unref) struct array *right = column_of_ints(right_type, y, ROWS);
+        _cleanup_(array_unref) struct array *one = column_of_ints(left_type, x, 1);
+        _cleanup_(selection_unref) struct selection *sparse = sample_selection(&random, ROWS, 9);
+        for (int variant = 0; variant < 3; variant++) {
+            struct datum a = datum_of(left), b = datum_of(right), c = {.array = one, .constant = true};
+            const struct selection *selection = variant == 1 ? sparse : NULL;
+            _cleanup_(array_unref) struct array *result = NULL;
+            assert_ok(arithmetic_run(operation, variant == 2 ? &c : &a, &b, ROWS, selection, &result));
+            int scale = MAX(left_type.scale, right_type.scale);
+            for (size_t k = 0; k < selected_count(selection, ROWS); k++) {
+                size_t row = selected_row(selection, k);
+                __int128 p = variant == 2 ? x[0] : x[row], q = y[row];
+                struct scalar got = scalar_from_array(result, row);
+                assert_int_equal(got.is_null, y[row] == NOTHING);
+                if (got.is_null)
+                    continue;
+                for (int s = left_type.scale; s < scale && operation != ARITHMETIC_MULTIPLY; s++)
+                    p *= 10;
+                for (int s = right_type.scale; s < scale && operation != ARITHMETIC_MULTIPLY; s++)
+                    q *= 10;
+                __int128 want = operation == ARITHMETIC_ADD ? p + q : operation == ARITHMETIC_SUBTRACT ? p - q : p * q;
+                assert_true((got.type.id == TYPE_DECIMAL64 ? (__int128)got.int64 : got.decimal) == want);
+            }
+        }
+    }
+}
+
 /* 1 / -4 of scale 30: the dividend has 65 digits when it is brought to the scale of the quotient, 34. */
 static void quotients_of_wide_decimals_do_not_overflow_midway(void **state)
 {
@@ -325,6 +371,7 @@ int main(void)
         cmocka_unit_test(floats_follow_ieee_754),
         cmocka_unit_test(decimal_types_are_those_of_datafusion),
         cmocka_unit_test(decimals_are_exact_and_quotients_rounded),
+        cmocka_unit_test(decimals_of_both_widths_agree_with_integers),
         cmocka_unit_test(quotients_of_wide_decimals_do_not_overflow_midway),
         cmocka_unit_test(decimals_that_outgrow_38_digits_are_refused),
         cmocka_unit_test(months_are_clamped_to_the_end_of_the_month),
