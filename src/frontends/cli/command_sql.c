@@ -83,8 +83,9 @@ static kith_error *read_file(const char *path, struct strbuf *out)
 
 static kith_error *add_sql(struct sql_command *command, const char *text)
 {
-    TRY(strbuf_append_text(&command->sql, text));
-    return strbuf_append_text(&command->sql, "\n;\n");
+    if (command->sql.length > 0)
+        TRY(strbuf_append_text(&command->sql, "\n;\n"));
+    return strbuf_append_text(&command->sql, text);
 }
 
 static kith_error *set_format(struct sql_command *command, const char *text)
