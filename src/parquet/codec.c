@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "parquet/codec_lz4.h"
+#include "parquet/codec_snappy.h"
 
 #include <brotli/decode.h>
 #include <snappy-c.h>
@@ -89,19 +90,6 @@ kith_error *codec_check_size(enum parquet_codec codec, const uint8_t *in, size_t
                          "%zu bytes of %s data cannot hold the %zu bytes that the page header "
                          "declares",
                          in_size, codec_name(codec), out_size);
-    return NULL;
-}
-
-static kith_error *snappy_decompress(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
-{
-    size_t declared;
-    if (snappy_uncompressed_length((const char *)in, in_size, &declared) != SNAPPY_OK)
-        return malformed(PARQUET_SNAPPY, "no length at its beginning");
-    if (declared != out_size)
-        return wrong_size(PARQUET_SNAPPY, declared, out_size);
-    size_t written = out_size;
-    if (snappy_uncompress((const char *)in, in_size, (char *)out, &written) != SNAPPY_OK || written != out_size)
-        return malformed(PARQUET_SNAPPY, "a copy or literal out of bounds");
     return NULL;
 }
 
