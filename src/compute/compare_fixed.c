@@ -10,17 +10,17 @@
 #define FLOAT_LT(a, b)  (((a) < (b)) | (!FLOAT_IS_NAN(a) & FLOAT_IS_NAN(b)))
 #define FLOAT_LE(a, b)  (((a) <= (b)) | FLOAT_IS_NAN(b))
 
-#define LOOP(HOLDS)                                                       \
-    if (rows != NULL) {                                                   \
-        for (size_t k = 0; k < count; k++)                                \
-            out[k] = HOLDS(a[rows[k] * a_step], b[rows[k] * b_step]);     \
-    } else if (b_step == 0) {                                             \
-        __typeof__(b[0] + 0) constant = b[0];                             \
-        for (size_t k = 0; k < count; k++)                                \
-            out[k] = HOLDS(a[first + k], constant);                       \
-    } else {                                                              \
-        for (size_t k = 0; k < count; k++)                                \
-            out[k] = HOLDS(a[first * a_step + k * a_step], b[first + k]); \
+#define LOOP(HOLDS)                                                   \
+    if (rows != NULL) {                                               \
+        for (size_t k = 0; k < count; k++)                            \
+            out[k] = HOLDS(a[rows[k] * a_step], b[rows[k] * b_step]); \
+    } else if (b_step == 0) {                                         \
+        __typeof__(b[0] + 0) constant = b[0];                         \
+        for (size_t k = 0; k < count; k++)                            \
+            out[k] = HOLDS(a[first + k], constant);                   \
+    } else {                                                          \
+        for (size_t k = 0; k < count; k++)                            \
+            out[k] = HOLDS(a[first + k], b[first + k]);               \
     }
 
 #define DEFINE_LOOP(name, type, EQ, LT, LE)                                                                 \

@@ -89,10 +89,10 @@ kith_error *eval_by_dictionary(struct eval_node *node, size_t rows, const struct
     if (operand == NULL)
         return NULL;
     struct array *encoded = operand->array;
-    bool known = node->dictionary == encoded->dictionary;
-    /* A dictionary serves many batches, so its values may be worth more than the rows of this one. */
-    enum { WORTHWHILE_FACTOR = 4 };
-    if (!known && encoded->dictionary->length > WORTHWHILE_FACTOR * selected_count(selection, rows))
+    /* A dictionary serves many batches, so its values may be worth more than the rows of this one; and without it all
+     * rows would be decoded, selected or not. */
+    size_t worthwhile = MAX(4 * selected_count(selection, rows), 2 * rows);
+    if (node->dictionary != encoded->dictionary && encoded->dictionary->length > worthwhile)
         return NULL;
     bool done;
     TRY(compute_dictionary(node, operand, &done));

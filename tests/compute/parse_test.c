@@ -1,3 +1,4 @@
+#include "base/alloc.h"
 #include "columnar/calendar.h"
 #include "compute/parse.h"
 #include "testing.h"
@@ -149,6 +150,37 @@ static void times_count_from_midnight(void **state)
     assert_int_equal(parse_time(str_of("1:00"), UNIT_SECOND, &value), PARSE_INVALID);
 }
 
+/* Any bytes, in memory that ends where they end: nothing is read beyond, and what is accepted is in range. */
+static void arbitrary_bytes_are_parsed_or_refused(void **state)
+{
+    static const char alphabet[] = "0123456789012345+-.eE: TZtruefalsnifyUC\0\xc3";
+    uint64_t random = 10;
+    for (int round = 0; round < 100000; round++) {
+        size_t length = test_random(&random) % 24;
+        _cleanup_free_ char *bytes = NULL;
+        assert_ok(alloc_resize(&bytes, length, 1));
+        for (size_t i = 0; i < length; i++)
+            bytes[i] = alphabet[test_random(&random) % (sizeof alphabet - 1)];
+        struct str text = {bytes, length};
+        bool boolean;
+        __int128 number;
+        double real;
+        int32_t days;
+        int64_t units;
+        (void)parse_boolean(text, &boolean);
+        if (parse_integer(text, INT64_MIN, INT64_MAX, &number) == PARSE_OK)
+            assert_true(number >= INT64_MIN && number <= INT64_MAX);
+        if (parse_decimal(text, 9, 3, &number) == PARSE_OK)
+            assert_true(number > -1000000000 && number < 1000000000);
+        (void)parse_float(text, &real);
+        (void)parse_date(text, &days);
+        if (parse_time(text, UNIT_SECOND, &units) == PARSE_OK)
+            assert_true(units >= 0 && units < 86400);
+        (void)parse_timestamp(text, UNIT_NANOSECOND, -86340, &units);
+        (void)parse_fixed_offset(text, &days);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +191,7 @@ int main(void)
         cmocka_unit_test(dates_must_exist),
         cmocka_unit_test(timestamps_have_optional_times_and_zones),
         cmocka_unit_test(times_count_from_midnight),
+        cmocka_unit_test(arbitrary_bytes_are_parsed_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
