@@ -117,10 +117,8 @@ struct grpc_method {
 struct grpc_server_options {
     const struct grpc_method *methods; /* copied; the strings must outlive the server */
     size_t method_count;
-    size_t max_connections; /* 0 = LIMIT_CONNECTIONS */
-    /* As in grpc_channel_options; peer_noun NULL = "client", stream_window 0 = 1 MiB: clients are many, and what they
-     * send is small. */
-    struct http2_options http2;
+    size_t max_connections;     /* 0 = LIMIT_CONNECTIONS */
+    struct http2_options http2; /* as in grpc_channel_options; peer_noun NULL = "client" */
 };
 
 /* Callers get UNIMPLEMENTED for a path that is not among the methods. From a fiber. */

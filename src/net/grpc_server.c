@@ -33,8 +33,6 @@ kith_error *grpc_server_new(struct runtime *runtime, const struct grpc_server_op
     server->http2.server = true;
     if (server->http2.peer_noun == NULL)
         server->http2.peer_noun = "client";
-    if (server->http2.stream_window == 0)
-        server->http2.stream_window = 1024 * 1024;
     if (server->http2.max_streams == 0)
         server->http2.max_streams = LIMIT_HTTP2_STREAMS;
     TRY(NEW_ARRAY(&server->methods, options->method_count));

@@ -13,7 +13,7 @@ static void set_defaults(struct http2_options *options)
     if (options->peer_noun == NULL)
         options->peer_noun = options->server ? "client" : "server";
     if (options->stream_window == 0)
-        options->stream_window = 4 * MIB;
+        options->stream_window = MIB;
     if (options->connection_window == 0)
         options->connection_window = 16 * MIB;
     if (options->frame_bytes == 0)

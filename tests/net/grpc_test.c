@@ -371,7 +371,7 @@ static kith_error *long_stream_body(struct fixture *fixture)
         EXPECT(message != NULL && message->size == SIZE);
         most = MAX(most, grpc_call_queued_recv(call));
     }
-    EXPECT(most <= 5 * 1024 * 1024);
+    EXPECT(most <= 1024 * 1024);
     return NULL;
 }
 
