@@ -114,14 +114,15 @@ kith_error *selection_narrow(const struct datum *booleans, enum truth_test test,
     if (test == TRUTH_IS_TRUE && array->validity == NULL && array->offset == 0)
         return selection_from_bits(array->values->data, rows, selection, out);
     size_t bytes = bitmap_bytes(rows);
-    _cleanup_(buffer_unref) struct buffer *scratch = NULL;
-    TRY(buffer_new_zeroed(2 * bytes, &scratch));
-    uint8_t *validity = array->validity != NULL ? scratch->data + bytes : NULL;
-    bitmap_copy(scratch->data, 0, array->values->data, array->offset, rows);
-    if (validity != NULL)
-        bitmap_copy(validity, 0, array->validity->data, array->offset, rows);
-    test_bits(scratch->data, validity, test, bytes);
-    return selection_from_bits(scratch->data, rows, selection, out);
+    _cleanup_(buffer_unref) struct buffer *bits = NULL, *validity = NULL;
+    TRY(buffer_new_zeroed(bytes, &bits));
+    bitmap_copy(bits->data, 0, array->values->data, array->offset, rows);
+    if (array->validity != NULL) {
+        TRY(buffer_new_zeroed(bytes, &validity));
+        bitmap_copy(validity->data, 0, array->validity->data, array->offset, rows);
+    }
+    test_bits(bits->data, validity != NULL ? validity->data : NULL, test, bytes);
+    return selection_from_bits(bits->data, rows, selection, out);
 }
 
 kith_error *selection_subtract(const struct selection *selection, size_t rows, const struct selection *other,

@@ -81,12 +81,13 @@ static kith_error *select_rows(struct eval_node *node, const struct eval_frame *
     if (!eval_is_comparison(node->expr))
         return select_by_value(node, frame, selection, out);
     TRY(eval_operands(node, frame, selection));
-    bool constant = node->operands[0].constant && node->operands[1].constant;
-    kith_error *error = NULL;
-    if (!constant)
-        error = eval_error(node->expr, select_compared(node, frame->rows, selection, out));
+    if (node->operands[0].constant && node->operands[1].constant) {
+        eval_operands_reset(node);
+        return select_by_value(node, frame, selection, out);
+    }
+    kith_error *error = select_compared(node, frame->rows, selection, out);
     eval_operands_reset(node);
-    return constant ? select_by_value(node, frame, selection, out) : error;
+    return error;
 }
 
 kith_error *evaluator_filter(struct evaluator *evaluator, struct batch *batch, struct batch **out)
