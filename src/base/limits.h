@@ -34,6 +34,8 @@
     X(PLAN_DEPTH, 1000, "levels", "messages; SQL_NESTING levels of CASE take 3 each")             \
     X(PLAN_NESTING, 64, "levels", "operators; plan walks recurse")                                \
     X(PLAN_OPERATORS, 10000, "operators", "each task counts metrics for each")                    \
+    X(PLAN_PARTITIONS, 1024, "partitions", "each is a fiber with its buffers")                    \
+    X(DYNAMIC_FILTERS, 256, "filters", "of a plan; row groups are tested against each")           \
     X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \
     X(GLOB_FILES, 1000000, "files", "a listing is kept in memory")                                \
     X(SORT_KEYS, 64, "keys", "arrays of this size are kept on the stack")                         \
