@@ -76,11 +76,12 @@ static void a_setting_that_the_worker_does_not_know_is_ignored(void **state)
     _cleanup_(arena_reset) struct arena arena = {0};
     struct coordinator_message read;
     char name[] = "execution.of_the_future", value[] = "yes";
-    Kith__V1__Setting setting = KITH__V1__SETTING__INIT, *settings[] = {&setting};
+    Kith__V1__Setting setting, *settings[] = {&setting};
     Kith__V1__TaskKey task = KITH__V1__TASK_KEY__INIT;
     Kith__V1__SetPlanRequest request = KITH__V1__SET_PLAN_REQUEST__INIT;
     Kith__V1__CoordinatorToWorkerMsg message = KITH__V1__COORDINATOR_TO_WORKER_MSG__INIT;
     uint8_t query_id[16] = {0};
+    kith__v1__setting__init(&setting);
     setting.name = name;
     setting.value = value;
     task.query_id = (ProtobufCBinaryData){sizeof query_id, query_id};

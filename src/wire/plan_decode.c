@@ -1,0 +1,349 @@
+#include "base/limits.h"
+#include "wire/plan_codec.h"
+#include "wire/plan_parts.h"
+#include "wire/protobuf.h"
+#include "wire/type_codec.h"
+
+#include "kith_plan.pb-c.h"
+
+#include <inttypes.h>
+
+#define KIND(name) DATAFUSION__PHYSICAL_PLAN_NODE__KIND_##name
+
+static void decoder_reset(struct plan_decoder *decoder)
+{
+    vec_reset(&decoder->filters);
+    vec_reset(&decoder->producers);
+}
+DEFINE_VALUE_CLEANUP(decoder_reset, struct plan_decoder)
+
+kith_error *plan_decoder_keep_schema(struct plan_decoder *decoder, struct schema *take_schema, struct schema **out)
+{
+    TRY(plan_arena_keep_schema(decoder->plans, take_schema));
+    *out = take_schema;
+    return NULL;
+}
+
+/* An operator over `input`, or over none: schema and partitions are its input's until it says otherwise. */
+static kith_error *new_operator(struct plan_decoder *decoder, enum physical_kind kind, struct physical_plan *input,
+                                struct physical_plan **out)
+{
+    if (++decoder->operators > LIMIT_PLAN_OPERATORS)
+        return error_new(KITH_ERROR_LIMIT, "the plan has more than PLAN_OPERATORS (%d) operators",
+                         LIMIT_PLAN_OPERATORS);
+    TRY(ARENA_NEW(decoder->arena, out));
+    (*out)->kind = kind;
+    if (input == NULL)
+        return NULL;
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &(*out)->inputs, 1));
+    (*out)->inputs[0] = input;
+    (*out)->input_count = 1;
+    (*out)->schema = input->schema;
+    (*out)->partitions = input->partitions;
+    return NULL;
+}
+
+static kith_error *require_one_partition(const struct physical_plan *input, const char *name)
+{
+    if (input->partitions == 1)
+        return NULL;
+    return error_new(KITH_ERROR_CORRUPT, "%s in the plan reads %zu partitions; it takes one", name, input->partitions);
+}
+
+static kith_error *build_projection(struct plan_decoder *decoder, const Datafusion__ProjectionExecNode *message,
+                                    struct physical_plan *input, struct physical_plan **out)
+{
+    struct field *fields;
+    struct schema *schema;
+    size_t count = message->n_expr;
+    if (count > LIMIT_COLUMNS)
+        return error_new(KITH_ERROR_LIMIT, "a projection to %zu columns exceeds COLUMNS (%d)", count, LIMIT_COLUMNS);
+    if (message->n_expr_name != count)
+        return error_new(KITH_ERROR_CORRUPT, "a projection in the plan has %zu expressions and %zu names", count,
+                         message->n_expr_name);
+    TRY(new_operator(decoder, PHYSICAL_PROJECTION, input, out));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &(*out)->projection.exprs, count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &fields, count));
+    for (size_t i = 0; i < count; i++) {
+        const struct expr *expr;
+        TRY(expr_decode(&decoder->exprs, input->schema, message->expr[i], &expr));
+        (*out)->projection.exprs[i] = expr;
+        fields[i] = (struct field){.name = message->expr_name[i], .type = expr->type, .nullable = expr->nullable};
+    }
+    TRY(schema_new(fields, count, &schema));
+    return plan_decoder_keep_schema(decoder, schema, &(*out)->schema);
+}
+
+/* DataFusion's filter may drop columns, which is a projection of its own here. */
+static kith_error *project_columns(struct plan_decoder *decoder, const uint32_t *columns, size_t count,
+                                   struct physical_plan *input, struct physical_plan **out)
+{
+    struct schema *schema;
+    size_t *indices;
+    if (count > LIMIT_COLUMNS)
+        return error_new(KITH_ERROR_LIMIT, "a filter with %zu columns exceeds COLUMNS (%d)", count, LIMIT_COLUMNS);
+    TRY(new_operator(decoder, PHYSICAL_PROJECTION, input, out));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &(*out)->projection.exprs, count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &indices, count));
+    for (size_t i = 0; i < count; i++) {
+        indices[i] = columns[i];
+        TRY(expr_column(decoder->arena, input->schema, columns[i], &(*out)->projection.exprs[i]));
+    }
+    TRY(schema_project(input->schema, indices, count, &schema));
+    return plan_decoder_keep_schema(decoder, schema, &(*out)->schema);
+}
+
+static kith_error *build_filter(struct plan_decoder *decoder, const Datafusion__FilterExecNode *message,
+                                struct physical_plan *input, struct physical_plan **out)
+{
+    TRY(new_operator(decoder, PHYSICAL_FILTER, input, out));
+    TRY(predicate_decode(&decoder->exprs, input->schema, message->expr, &(*out)->filter.predicate));
+    if (message->maybe_fetch_case != 0) {
+        TRY(new_operator(decoder, PHYSICAL_LOCAL_LIMIT, *out, out));
+        (*out)->limit.fetch = message->fetch;
+    }
+    return message->n_projection == 0 ? NULL
+                                      : project_columns(decoder, message->projection, message->n_projection, *out, out);
+}
+
+static kith_error *decode_filter_id(const Datafusion__PhysicalExprNode *node, uint64_t *out)
+{
+    if (node->kind_case != DATAFUSION__PHYSICAL_EXPR_NODE__KIND_DYNAMIC_FILTER)
+        return error_new(KITH_ERROR_CORRUPT, "a sort in the plan has a dynamic filter that is none");
+    *out = node->maybe_expr_id_case == 0 ? 0 : node->expr_id;
+    return NULL;
+}
+
+static kith_error *build_sort(struct plan_decoder *decoder, const Datafusion__SortExecNode *message,
+                              struct physical_plan *input, struct physical_plan **out)
+{
+    TRY(new_operator(decoder, PHYSICAL_SORT, input, out));
+    struct physical_plan *sort = *out;
+    if (!message->preserve_partitioning)
+        TRY(require_one_partition(input, "a sort of everything"));
+    TRY(sort_exprs_decode(&decoder->exprs, input->schema, message->expr, message->n_expr, &sort->sort.exprs));
+    sort->sort.count = message->n_expr;
+    sort->sort.fetch = MAX(message->fetch, (int64_t)-1);
+    if (message->dynamic_filter != NULL && sort->sort.fetch >= 0)
+        TRY(decode_filter_id(message->dynamic_filter, &sort->sort.filter_id));
+    if (sort->sort.filter_id == 0)
+        return NULL;
+    if (decoder->producers.length >= LIMIT_DYNAMIC_FILTERS)
+        return error_new(KITH_ERROR_LIMIT, "the plan has more than DYNAMIC_FILTERS (%d) filters",
+                         LIMIT_DYNAMIC_FILTERS);
+    return vec_push(&decoder->producers, (const struct physical_plan *)sort);
+}
+
+static kith_error *build_merge(struct plan_decoder *decoder, const Datafusion__SortPreservingMergeExecNode *message,
+                               struct physical_plan *input, struct physical_plan **out)
+{
+    TRY(new_operator(decoder, PHYSICAL_SORT_PRESERVING_MERGE, input, out));
+    TRY(sort_exprs_decode(&decoder->exprs, input->schema, message->expr, message->n_expr, &(*out)->sort.exprs));
+    (*out)->sort.count = message->n_expr;
+    (*out)->sort.fetch = MAX(message->fetch, (int64_t)-1);
+    (*out)->partitions = 1;
+    return NULL;
+}
+
+static kith_error *build_coalesce(struct plan_decoder *decoder, const Datafusion__CoalescePartitionsExecNode *message,
+                                  struct physical_plan *input, struct physical_plan **out)
+{
+    TRY(new_operator(decoder, PHYSICAL_COALESCE_PARTITIONS, input, out));
+    (*out)->partitions = 1;
+    (*out)->limit.fetch = message->maybe_whole_fetch_case != 0 ? MAX(message->whole_fetch, (int64_t)-1)
+                          : message->maybe_fetch_case != 0     ? (int64_t)message->fetch
+                                                               : -1;
+    return NULL;
+}
+
+static kith_error *build_global_limit(struct plan_decoder *decoder, const Datafusion__GlobalLimitExecNode *message,
+                                      struct physical_plan *input, struct physical_plan **out)
+{
+    TRY(require_one_partition(input, "a limit of everything"));
+    TRY(new_operator(decoder, PHYSICAL_GLOBAL_LIMIT, input, out));
+    (*out)->limit.skip = message->maybe_whole_skip_case != 0 ? message->whole_skip : (int64_t)message->skip;
+    (*out)->limit.fetch = MAX(message->fetch, (int64_t)-1);
+    if ((*out)->limit.skip < 0)
+        return error_new(KITH_ERROR_CORRUPT, "a limit in the plan skips %" PRId64 " rows", (*out)->limit.skip);
+    return NULL;
+}
+
+static kith_error *build_local_limit(struct plan_decoder *decoder, const Datafusion__LocalLimitExecNode *message,
+                                     struct physical_plan *input, struct physical_plan **out)
+{
+    TRY(new_operator(decoder, PHYSICAL_LOCAL_LIMIT, input, out));
+    (*out)->limit.fetch =
+        message->maybe_whole_fetch_case != 0 ? MAX(message->whole_fetch, (int64_t)-1) : (int64_t)message->fetch;
+    return NULL;
+}
+
+/* One row is one partition; it has no columns, which an expression without input columns needs none of. */
+static kith_error *build_placeholder(struct plan_decoder *decoder, const Datafusion__PlaceholderRowExecNode *message,
+                                     struct physical_plan **out)
+{
+    struct schema *schema;
+    if (message->partitions > 1)
+        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "placeholder_row of %u partitions is not implemented",
+                         message->partitions);
+    TRY(new_operator(decoder, PHYSICAL_PLACEHOLDER_ROW, NULL, out));
+    TRY(schema_decode(message->schema, "placeholder_row", &schema));
+    TRY(plan_decoder_keep_schema(decoder, schema, &(*out)->schema));
+    (*out)->partitions = 1;
+    return schema->field_count == 0
+               ? NULL
+               : error_new(KITH_ERROR_NOT_IMPLEMENTED, "placeholder_row with columns is not implemented");
+}
+
+static kith_error *build_empty(struct plan_decoder *decoder, const Datafusion__EmptyExecNode *message,
+                               struct physical_plan **out)
+{
+    struct schema *schema;
+    if (message->partitions > LIMIT_PLAN_PARTITIONS)
+        return error_new(KITH_ERROR_LIMIT, "%u partitions exceed PLAN_PARTITIONS (%d)", message->partitions,
+                         LIMIT_PLAN_PARTITIONS);
+    TRY(new_operator(decoder, PHYSICAL_EMPTY, NULL, out));
+    TRY(schema_decode(message->schema, "empty", &schema));
+    TRY(plan_decoder_keep_schema(decoder, schema, &(*out)->schema));
+    (*out)->partitions = MAX(message->partitions, 1U);
+    return NULL;
+}
+
+static kith_error *build_network(struct plan_decoder *decoder, const Kith__Plan__NetworkCoalesce *message,
+                                 struct physical_plan **out)
+{
+    struct schema *schema;
+    if (message->maybe_stage_case == 0 || message->maybe_partitions_case == 0)
+        return error_new(KITH_ERROR_CORRUPT, "network_coalesce in the plan lacks its stage or partitions");
+    if (message->partitions == 0 || message->partitions > LIMIT_PLAN_PARTITIONS)
+        return error_new(KITH_ERROR_LIMIT, "network_coalesce of %" PRIu64 " partitions; PLAN_PARTITIONS allows %d",
+                         message->partitions, LIMIT_PLAN_PARTITIONS);
+    TRY(new_operator(decoder, PHYSICAL_NETWORK_COALESCE, NULL, out));
+    TRY(schema_decode(message->schema, "network_coalesce", &schema));
+    TRY(plan_decoder_keep_schema(decoder, schema, &(*out)->schema));
+    (*out)->network.stage = message->stage;
+    (*out)->partitions = (size_t)message->partitions;
+    return NULL;
+}
+
+static kith_error *build_extension(struct plan_decoder *decoder, const Datafusion__PhysicalExtensionNode *message,
+                                   struct physical_plan **out)
+{
+    _cleanup_(arena_reset) struct arena scratch = {.limit = LIMIT_PLAN_UNPACKED_BYTES};
+    Kith__Plan__ExtensionNode *extension;
+    struct str bytes = {(const char *)message->node.data, message->node.len};
+    TRY(error_wrap(
+        protobuf_read(&kith__plan__extension_node__descriptor, bytes, PROTOBUF_REFUSE_UNKNOWN, &scratch, &extension),
+        "an extension node of the plan"));
+    if (extension->kind_case != KITH__PLAN__EXTENSION_NODE__KIND_NETWORK_COALESCE || message->n_inputs != 0)
+        return error_new(KITH_ERROR_CORRUPT,
+                         "an extension node of the plan is empty or has inputs that it cannot have");
+    return build_network(decoder, extension->network_coalesce, out);
+}
+
+static kith_error *build_scan(struct plan_decoder *decoder, const Datafusion__ParquetScanExecNode *message,
+                              struct physical_plan **out)
+{
+    TRY(new_operator(decoder, PHYSICAL_PARQUET_SCAN, NULL, out));
+    return scan_decode(decoder, message, *out);
+}
+
+static kith_error *build(struct plan_decoder *decoder, const Datafusion__PhysicalPlanNode *node,
+                         struct physical_plan *input, struct physical_plan **out)
+{
+    switch ((int)node->kind_case) {
+    case KIND(PARQUET_SCAN):
+        return build_scan(decoder, node->parquet_scan, out);
+    case KIND(FILTER):
+        return build_filter(decoder, node->filter, input, out);
+    case KIND(PROJECTION):
+        return build_projection(decoder, node->projection, input, out);
+    case KIND(SORT):
+        return build_sort(decoder, node->sort, input, out);
+    case KIND(SORT_PRESERVING_MERGE):
+        return build_merge(decoder, node->sort_preserving_merge, input, out);
+    case KIND(MERGE):
+        return build_coalesce(decoder, node->merge, input, out);
+    case KIND(GLOBAL_LIMIT):
+        return build_global_limit(decoder, node->global_limit, input, out);
+    case KIND(LOCAL_LIMIT):
+        return build_local_limit(decoder, node->local_limit, input, out);
+    case KIND(COOPERATIVE):
+        *out = input;
+        return NULL;
+    case KIND(PLACEHOLDER_ROW):
+        return build_placeholder(decoder, node->placeholder_row, out);
+    case KIND(EMPTY):
+        return build_empty(decoder, node->empty, out);
+    case KIND(EXTENSION):
+        return build_extension(decoder, node->extension, out);
+    case KIND(_NOT_SET):
+        return error_new(KITH_ERROR_CORRUPT, "an operator of the plan is empty or missing");
+    default:
+        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "operator %s is not implemented",
+                         protobuf_field_name(&datafusion__physical_plan_node__descriptor, (unsigned)node->kind_case));
+    }
+}
+
+/* Whether the operator reads another, and which; NULL where that is missing. */
+static bool has_input(const Datafusion__PhysicalPlanNode *node, const Datafusion__PhysicalPlanNode **input)
+{
+    switch ((int)node->kind_case) {
+    case KIND(FILTER):
+        *input = node->filter->input;
+        return true;
+    case KIND(PROJECTION):
+        *input = node->projection->input;
+        return true;
+    case KIND(SORT):
+        *input = node->sort->input;
+        return true;
+    case KIND(SORT_PRESERVING_MERGE):
+        *input = node->sort_preserving_merge->input;
+        return true;
+    case KIND(MERGE):
+        *input = node->merge->input;
+        return true;
+    case KIND(GLOBAL_LIMIT):
+        *input = node->global_limit->input;
+        return true;
+    case KIND(LOCAL_LIMIT):
+        *input = node->local_limit->input;
+        return true;
+    case KIND(COOPERATIVE):
+        *input = node->cooperative->input;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static kith_error *decode_node(struct plan_decoder *decoder, const Datafusion__PhysicalPlanNode *node, size_t depth,
+                               struct physical_plan **out)
+{
+    const Datafusion__PhysicalPlanNode *input_node;
+    struct physical_plan *input = NULL;
+    if (node == NULL)
+        return error_new(KITH_ERROR_CORRUPT, "an operator of the plan is empty or missing");
+    if (depth > LIMIT_PLAN_NESTING)
+        return error_new(KITH_ERROR_LIMIT, "the plan has more than PLAN_NESTING (%d) levels", LIMIT_PLAN_NESTING);
+    if (has_input(node, &input_node))
+        TRY(decode_node(decoder, input_node, depth + 1, &input));
+    return build(decoder, node, input, out);
+}
+
+kith_error *plan_decode(const uint8_t *bytes, size_t length, struct plan_arena *arena, struct physical_plan **out)
+{
+    _cleanup_(arena_reset) struct arena scratch = {.limit = LIMIT_PLAN_UNPACKED_BYTES};
+    _cleanup_(decoder_reset) struct plan_decoder decoder = {
+        .plans = arena, .arena = &arena->arena, .exprs = {.arena = &arena->arena}};
+    Datafusion__PhysicalPlanNode *node;
+    struct physical_plan *plan;
+    if (length > LIMIT_PLAN_BYTES)
+        return error_new(KITH_ERROR_LIMIT, "a plan of %zu bytes exceeds PLAN_BYTES (%d)", length, LIMIT_PLAN_BYTES);
+    TRY(protobuf_read(&datafusion__physical_plan_node__descriptor, (struct str){(const char *)bytes, length},
+                      PROTOBUF_REFUSE_UNKNOWN, &scratch, &node));
+    TRY(decode_node(&decoder, node, 1, &plan));
+    TRY(plan_link_filters(&decoder));
+    *out = plan;
+    return NULL;
+}

@@ -1,0 +1,233 @@
+#include "base/limits.h"
+#include "wire/file_path.h"
+#include "wire/plan_parts.h"
+#include "wire/protobuf.h"
+#include "wire/type_codec.h"
+
+#include <inttypes.h>
+
+static kith_error *refuse_unsupported(const Datafusion__FileScanExecConf *config)
+{
+    if (config->n_table_partition_cols > 0)
+        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "partition columns (%s) are not implemented",
+                         config->table_partition_cols[0]);
+    for (size_t i = 0; i < config->n_output_ordering; i++)
+        if (config->output_ordering[i]->n_physical_sort_expr_nodes > 0)
+            return error_new(KITH_ERROR_NOT_IMPLEMENTED, "a scan of files in a given order is not implemented");
+    if (config->output_partitioning.len > 0)
+        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "a scan of files partitioned by value is not implemented");
+    if (*config->object_store_url != '\0' && strcmp(config->object_store_url, FILE_STORE_URL) != 0)
+        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "the object store %s is not implemented; local files are",
+                         config->object_store_url);
+    return NULL;
+}
+
+static kith_error *decode_file(struct plan_decoder *decoder, const Datafusion__PartitionedFile *message,
+                               struct scan_file *out)
+{
+    char *path;
+    if (*message->path == '\0')
+        return error_new(KITH_ERROR_CORRUPT, "a file in the plan has no path");
+    if (message->n_partition_values > 0)
+        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "partition values of %s are not implemented", message->path);
+    TRY(file_path_decode(message->path, decoder->arena, &path));
+    *out = (struct scan_file){.path = path, .size = message->size, .modified_ns = (int64_t)message->last_modified_ns};
+    if (message->range == NULL)
+        return NULL;
+    out->has_range = true;
+    out->range_start = message->range->start;
+    out->range_end = message->range->end;
+    if (out->range_start < 0 || out->range_end < out->range_start)
+        return error_new(KITH_ERROR_CORRUPT, "the plan has the bytes %" PRId64 " to %" PRId64 " of %s",
+                         out->range_start, out->range_end, path);
+    return NULL;
+}
+
+/* Files were dealt to the groups in turn; taken in turn, they come in their first order. */
+static kith_error *decode_files(struct plan_decoder *decoder, const Datafusion__FileScanExecConf *config,
+                                struct physical_plan *out)
+{
+    size_t count = 0, longest = 0;
+    if (config->n_file_groups > LIMIT_PLAN_PARTITIONS)
+        return error_new(KITH_ERROR_LIMIT, "a scan of %zu partitions exceeds PLAN_PARTITIONS (%d)",
+                         config->n_file_groups, LIMIT_PLAN_PARTITIONS);
+    for (size_t i = 0; i < config->n_file_groups; i++) {
+        count += config->file_groups[i]->n_files;
+        longest = MAX(longest, config->file_groups[i]->n_files);
+    }
+    if (count > LIMIT_GLOB_FILES)
+        return error_new(KITH_ERROR_LIMIT, "a scan of %zu files exceeds GLOB_FILES (%d)", count, LIMIT_GLOB_FILES);
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &out->scan.files, count));
+    for (size_t i = 0; i < longest; i++)
+        for (size_t j = 0; j < config->n_file_groups; j++)
+            if (i < config->file_groups[j]->n_files)
+                TRY(decode_file(decoder, config->file_groups[j]->files[i], &out->scan.files[out->scan.file_count++]));
+    out->partitions = MAX(config->n_file_groups, (size_t)1);
+    return NULL;
+}
+
+/* Column `index` of the table, under `alias`, as column `place` of the output. */
+static kith_error *project(struct physical_plan *out, struct field *fields, size_t place, size_t index, char *alias)
+{
+    const struct schema *table = out->scan.table_schema;
+    if (index >= table->field_count)
+        return error_new(KITH_ERROR_CORRUPT, "a scan in the plan has column %zu of %zu", index, table->field_count);
+    out->scan.columns[place] = index;
+    /* Shallow: schema_new copies what it is given. */
+    fields[place] = table->fields[index];
+    if (alias != NULL)
+        fields[place].name = alias;
+    return NULL;
+}
+
+static kith_error *project_expr(struct physical_plan *out, struct field *fields, size_t place,
+                                const Datafusion__ProjectionExpr *message)
+{
+    if (message->expr == NULL || message->expr->kind_case != DATAFUSION__PHYSICAL_EXPR_NODE__KIND_COLUMN)
+        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "a scan that computes %s is not implemented", message->alias);
+    return project(out, fields, place, message->expr->column->index, message->alias);
+}
+
+static kith_error *decode_projection(struct plan_decoder *decoder, const Datafusion__FileScanExecConf *config,
+                                     struct physical_plan *out)
+{
+    const Datafusion__ProjectionExprs *exprs = config->projection_exprs;
+    bool has_indices = exprs == NULL && config->n_projection > 0;
+    size_t count = exprs != NULL ? exprs->n_projections
+                   : has_indices ? config->n_projection
+                                 : out->scan.table_schema->field_count;
+    struct schema *schema;
+    struct field *fields;
+    if (count > LIMIT_COLUMNS)
+        return error_new(KITH_ERROR_LIMIT, "a scan of %zu columns exceeds COLUMNS (%d)", count, LIMIT_COLUMNS);
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &out->scan.columns, count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &fields, count));
+    for (size_t i = 0; i < count; i++) {
+        if (exprs != NULL)
+            TRY(project_expr(out, fields, i, exprs->projections[i]));
+        else
+            TRY(project(out, fields, i, has_indices ? config->projection[i] : i, NULL));
+    }
+    TRY(schema_new(fields, count, &schema));
+    return plan_decoder_keep_schema(decoder, schema, &out->schema);
+}
+
+static kith_error *decode_order(const Datafusion__SortOrder *message, struct sort_order *out)
+{
+    if (message->maybe_descending_case == 0 || message->maybe_nulls_first_case == 0)
+        return error_new(KITH_ERROR_CORRUPT, "an order in the plan lacks its direction or where NULLs go");
+    *out = (struct sort_order){.descending = message->descending != 0, .nulls_first = message->nulls_first != 0};
+    return NULL;
+}
+
+static kith_error *decode_filter(struct plan_decoder *decoder, const Datafusion__PhysicalExprNode *node,
+                                 struct parquet_scan *scan)
+{
+    const Datafusion__PhysicalDynamicFilterNode *message = node->dynamic_filter;
+    bool remapped = message->n_remapped_children > 0;
+    size_t count = remapped ? message->n_remapped_children : message->n_children;
+    Datafusion__PhysicalExprNode *const *children = remapped ? message->remapped_children : message->children;
+    struct scan_filter entry = {scan, scan->dynamic_filter_count, NULL, message->n_orders > 0};
+    if (node->maybe_expr_id_case == 0 || node->expr_id == 0 || count == 0 || count > LIMIT_SORT_KEYS)
+        return error_new(KITH_ERROR_CORRUPT, "a dynamic filter in the plan has no id or %zu keys", count);
+    if (entry.has_orders && message->n_orders != count)
+        return error_new(KITH_ERROR_CORRUPT, "a dynamic filter in the plan has %zu keys and %zu orders", count,
+                         message->n_orders);
+    if (decoder->filters.length >= LIMIT_DYNAMIC_FILTERS)
+        return error_new(KITH_ERROR_LIMIT, "the plan has more than DYNAMIC_FILTERS (%d) filters",
+                         LIMIT_DYNAMIC_FILTERS);
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &entry.exprs, count));
+    for (size_t i = 0; i < count; i++) {
+        TRY(expr_decode(&decoder->exprs, scan->table_schema, children[i], &entry.exprs[i].expr));
+        TRY(sort_key_check_type(&entry.exprs[i].expr->type));
+        if (entry.has_orders)
+            TRY(decode_order(message->orders[i], &entry.exprs[i].order));
+    }
+    scan->dynamic_filters[scan->dynamic_filter_count++] =
+        (struct scan_dynamic_filter){.id = node->expr_id, .exprs = entry.exprs, .count = count};
+    return vec_push(&decoder->filters, entry);
+}
+
+struct conjuncts {
+    VEC(const Datafusion__PhysicalExprNode *) nodes;
+};
+
+static void conjuncts_reset(struct conjuncts *conjuncts)
+{
+    vec_reset(&conjuncts->nodes);
+}
+DEFINE_VALUE_CLEANUP(conjuncts_reset, struct conjuncts)
+
+static bool is_and(const Datafusion__PhysicalExprNode *node)
+{
+    return node->kind_case == DATAFUSION__PHYSICAL_EXPR_NODE__KIND_BINARY_EXPR &&
+           strcmp(node->binary_expr->op, "And") == 0;
+}
+
+/* The operands of the ANDs at the root, in their order: an AND is replaced by its operands on a stack. */
+static kith_error *split(const Datafusion__PhysicalExprNode *root, struct conjuncts *out)
+{
+    _cleanup_(conjuncts_reset) struct conjuncts stack = {0};
+    TRY(vec_push(&stack.nodes, root));
+    while (stack.nodes.length > 0) {
+        const Datafusion__PhysicalExprNode *node = vec_pop(&stack.nodes);
+        if (node == NULL)
+            return error_new(KITH_ERROR_CORRUPT, "the predicate of a scan in the plan lacks an operand");
+        if (!is_and(node)) {
+            TRY(vec_push(&out->nodes, node));
+            continue;
+        }
+        const Datafusion__PhysicalBinaryExprNode *binary = node->binary_expr;
+        if (binary->n_operands == 0) {
+            TRY(vec_push(&stack.nodes, binary->r));
+            TRY(vec_push(&stack.nodes, binary->l));
+        }
+        for (size_t i = binary->n_operands; i-- > 0;)
+            TRY(vec_push(&stack.nodes, binary->operands[i]));
+    }
+    return NULL;
+}
+
+static kith_error *decode_predicate(struct plan_decoder *decoder, const Datafusion__PhysicalExprNode *root,
+                                    struct parquet_scan *scan)
+{
+    _cleanup_(conjuncts_reset) struct conjuncts conjuncts = {0};
+    const struct expr **exprs;
+    size_t count = 0;
+    TRY(split(root, &conjuncts));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &exprs, conjuncts.nodes.length));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &scan->dynamic_filters, conjuncts.nodes.length));
+    for (size_t i = 0; i < conjuncts.nodes.length; i++) {
+        const Datafusion__PhysicalExprNode *node = conjuncts.nodes.items[i];
+        if (node->kind_case == DATAFUSION__PHYSICAL_EXPR_NODE__KIND_DYNAMIC_FILTER)
+            TRY(decode_filter(decoder, node, scan));
+        else
+            TRY(predicate_decode(&decoder->exprs, scan->table_schema, node, &exprs[count++]));
+    }
+    return count == 0 ? NULL : expr_logical(decoder->arena, EXPR_AND, exprs, count, &scan->predicate);
+}
+
+static kith_error *decode_limit(const Datafusion__ScanLimit *message, int64_t *out)
+{
+    *out = message == NULL ? -1 : (int64_t)message->limit;
+    if (message == NULL || message->maybe_whole_limit_case == 0)
+        return NULL;
+    *out = message->whole_limit;
+    return *out >= 0 ? NULL : error_new(KITH_ERROR_CORRUPT, "a scan in the plan has the limit %" PRId64, *out);
+}
+
+kith_error *scan_decode(struct plan_decoder *decoder, const Datafusion__ParquetScanExecNode *message,
+                        struct physical_plan *out)
+{
+    const Datafusion__FileScanExecConf *config = message->base_conf;
+    struct schema *schema;
+    if (config == NULL)
+        return error_new(KITH_ERROR_CORRUPT, "a scan in the plan says nothing of its files");
+    TRY(refuse_unsupported(config));
+    TRY(schema_decode(config->schema, "a scan", &schema));
+    TRY(plan_decoder_keep_schema(decoder, schema, &out->scan.table_schema));
+    TRY(decode_files(decoder, config, out));
+    TRY(decode_projection(decoder, config, out));
+    TRY(decode_limit(config->limit, &out->scan.limit));
+    return message->predicate == NULL ? NULL : decode_predicate(decoder, message->predicate, &out->scan);
+}
