@@ -28,4 +28,16 @@ struct c_stream_source {
 };
 kith_error *c_data_export_stream(const struct c_stream_source *source, struct ArrowArrayStream *out) _must_check_;
 
+/* Pulls batches out of another library's stream. Belongs to one fiber; the stream's callbacks run on it and may block.
+ */
+struct c_stream_reader;
+/* `take_stream` is moved from (its release becomes NULL) on success and on error alike. */
+kith_error *c_data_import_stream(struct ArrowArrayStream *take_stream, bool validate,
+                                 struct c_stream_reader **out) _must_check_;
+struct schema *c_stream_reader_schema(const struct c_stream_reader *reader); /* borrowed */
+/* *out = NULL at the end, and after an error. */
+kith_error *c_stream_reader_next(struct c_stream_reader *reader, struct batch **out) _must_check_;
+void c_stream_reader_free(struct c_stream_reader *reader);
+DEFINE_CLEANUP(c_stream_reader_free, struct c_stream_reader)
+
 #endif

@@ -422,6 +422,48 @@ static void a_stream_gives_its_batches_and_then_ends_or_fails(void **state)
     }
 }
 
+static void a_stream_of_others_is_read_to_its_end_or_its_error(void **state)
+{
+    uint64_t random = 7;
+    struct data_type type = type_of(TYPE_UTF8);
+    _cleanup_(array_unref) struct array *array = sample_array(&random, &type, 20, TYPE_NULL);
+    _cleanup_(batch_unref) struct batch *batch = batch_of(array);
+    for (int fails = 0; fails < 2; fails++) {
+        struct source source = {.batch = batch, .fails = fails};
+        struct ArrowArrayStream stream;
+        _cleanup_(c_stream_reader_free) struct c_stream_reader *reader = NULL;
+        struct batch *read = NULL;
+        assert_ok(c_data_export_stream(
+            &(struct c_stream_source){
+                .schema = batch->schema, .next = source_next, .free = source_free, .context = &source},
+            &stream));
+        assert_ok(c_data_import_stream(&stream, true, &reader));
+        assert_null(stream.release);
+        assert_true(schema_equal(c_stream_reader_schema(reader), batch->schema));
+        for (int i = 0; i < 2; i++) {
+            assert_ok(c_stream_reader_next(reader, &read));
+            assert_int_equal(read->rows, 20);
+            batch_unref(read);
+        }
+        if (fails)
+            assert_fails(c_stream_reader_next(reader, &read), KITH_ERROR_IO, "the disk is gone");
+        else
+            assert_ok(c_stream_reader_next(reader, &read));
+        assert_null(read);
+        assert_ok(c_stream_reader_next(reader, &read));
+        assert_null(read);
+        c_stream_reader_free(TAKE(reader));
+        assert_true(source.freed);
+    }
+}
+
+static void a_released_stream_is_refused(void **state)
+{
+    struct ArrowArrayStream stream = {0};
+    struct c_stream_reader *reader;
+    assert_fails(c_data_import_stream(&stream, true, &reader), KITH_ERROR_INVALID_ARGUMENT, "released");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +479,8 @@ int main(void)
         cmocka_unit_test(encoded_columns_are_decoded_where_the_schema_is_plain),
         cmocka_unit_test(running_out_of_memory_leaves_nothing),
         cmocka_unit_test(a_stream_gives_its_batches_and_then_ends_or_fails),
+        cmocka_unit_test(a_stream_of_others_is_read_to_its_end_or_its_error),
+        cmocka_unit_test(a_released_stream_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
