@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 
+/* How long a client may take to say its first word. */
+static const int64_t greeting_ns = 10 * NANOSECONDS_PER_SECOND;
+
 /* How long the last frames of a connection may take to leave. */
 static const int64_t farewell_ns = 200 * NANOSECONDS_PER_MILLISECOND;
 
@@ -50,7 +53,7 @@ kith_error *http2_connection_new(struct transport *take_transport, const struct 
     connection->options = *options;
     set_defaults(&connection->options);
     connection->clock = runtime == NULL ? &system_clock : runtime_clock(runtime);
-    connection->quiet_since_ns = http2_now(connection);
+    connection->begun_ns = connection->quiet_since_ns = http2_now(connection);
     connection->nearest_deadline_ns = WAIT_FOREVER;
     snprintf(connection->peer, sizeof connection->peer, "%s %s", connection->options.peer_noun, take_transport->peer);
     TRY(http2_session_new(connection));
@@ -168,6 +171,8 @@ static int64_t reader_deadline(struct http2_connection *connection)
     int64_t quiet_end = WAIT_FOREVER;
     if (keepalive > 0)
         quiet_end = connection->quiet_since_ns + (connection->pinged ? keepalive : keepalive / 2);
+    if (connection->options.server && !connection->heard)
+        quiet_end = earlier(quiet_end, connection->begun_ns + greeting_ns);
     return earlier(quiet_end, connection->nearest_deadline_ns);
 }
 
@@ -196,6 +201,8 @@ static kith_error *judge_silence(struct http2_connection *connection, int64_t no
 {
     int64_t keepalive = connection->options.keepalive_ns;
     int64_t quiet = now - connection->quiet_since_ns;
+    if (connection->options.server && !connection->heard && now - connection->begun_ns >= greeting_ns)
+        return error_new(KITH_ERROR_UNAVAILABLE, "%s connected and said nothing", connection->peer);
     if (keepalive <= 0 || quiet < keepalive / 2)
         return NULL;
     if (connection->stream_count == 0 && !connection->pinged) {
@@ -228,12 +235,15 @@ static kith_error *parse_step(struct http2_connection *connection, const uint8_t
     HOLD_MUTEX(&connection->mutex);
     connection->quiet_since_ns = http2_now(connection);
     connection->pinged = false;
+    connection->heard = true;
     ssize_t n = nghttp2_session_mem_recv(connection->session, bytes, size);
     if (n < 0)
         return http2_session_error(connection, (int)n);
     tell_overdue(connection, connection->quiet_since_ns);
     http2_wake_writer(connection);
-    *stopping = connection->stopping;
+    /* A server that said GOAWAY has no more use for a client without calls. */
+    bool done = !connection->options.server && connection->peer_refuses && connection->stream_count == 0;
+    *stopping = connection->stopping || done;
     return NULL;
 }
 

@@ -77,6 +77,8 @@ struct http2_connection {
     kith_error *callback_error; /* why a callback made nghttp2 fail */
     char peer_complaint[128];   /* text of the peer's GOAWAY; for the error that follows */
 
+    int64_t begun_ns;
+    bool heard;             /* anything arrived */
     int64_t quiet_since_ns; /* last time that anything arrived, or the first stream was opened */
     bool pinged;            /* since then */
     int64_t nearest_deadline_ns;

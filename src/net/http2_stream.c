@@ -153,6 +153,15 @@ void http2_stream_dequeue(struct http2_stream *stream, size_t size)
     }
 }
 
+static bool submit_trailers(struct http2_stream *stream)
+{
+    _cleanup_free_ nghttp2_nv *fields = NULL;
+    _cleanup_(error_free) kith_error *error = http2_fields_of(&stream->trailers, &fields);
+    size_t count = stream->trailers.spans.length;
+    return error == NULL && nghttp2_submit_trailer(stream->connection->session, stream->id, fields, count) == 0;
+}
+
+/* nghttp2 asks how much the stream's next data frame is to hold. */
 static ssize_t read_data(nghttp2_session *session, int32_t id, uint8_t *buffer, size_t length, uint32_t *flags,
                          nghttp2_data_source *source, void *user_data)
 {
@@ -166,22 +175,13 @@ static ssize_t read_data(nghttp2_session *session, int32_t id, uint8_t *buffer, 
     size_t size = http2_stream_frame_size(stream, length);
     if (size > 0)
         *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-    if (stream->send_ended && size == stream->queued_bytes) {
-        *flags |= NGHTTP2_DATA_FLAG_EOF;
-        if (stream->has_trailers) {
-            nghttp2_nv *fields;
-            kith_error *error = http2_fields_of(&stream->trailers, &fields);
-            if (error == NULL) {
-                *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-                int result = nghttp2_submit_trailer(session, id, fields, stream->trailers.spans.length);
-                free(fields);
-                return result == 0 ? (ssize_t)size : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-            }
-            error_free(error);
-            return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-        }
-    }
-    return (ssize_t)size;
+    if (!stream->send_ended || size < stream->queued_bytes)
+        return (ssize_t)size;
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (!stream->has_trailers)
+        return (ssize_t)size;
+    *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+    return submit_trailers(stream) ? (ssize_t)size : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
 kith_error *http2_stream_open(struct http2_connection *connection, const struct headers *headers,

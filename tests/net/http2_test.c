@@ -297,6 +297,36 @@ static void headers_above_the_limit_reset_the_stream(void **state)
     fixture_run((struct fixture){0}, large_headers_body);
 }
 
+static kith_error *mute_main(void *argument)
+{
+    struct fake_clock *clock = argument;
+    _cleanup_(grpc_server_free) struct grpc_server *server = NULL;
+    TRY(grpc_server_new(runtime_current(), &(struct grpc_server_options){0}, &server));
+    _cleanup_(transport_free) struct transport *client = NULL;
+    struct transport *far = NULL;
+    TRY(pipe_pair_new(1000, "mute", &client, &far));
+    TRY(grpc_server_serve(server, far));
+    /* The server's own greeting; then nobody says anything. */
+    uint8_t part[1000];
+    size_t got = 0;
+    TRY(transport_read(client, part, sizeof part, WAIT_FOREVER, &got));
+    EXPECT(got > 0);
+    EXPECT_FAILS(transport_read(client, part, sizeof part, from_now(0), &got), KITH_ERROR_TIMEOUT);
+    fake_clock_advance(clock, runtime_current(), 11 * NANOSECONDS_PER_SECOND);
+    while (got > 0)
+        TRY(transport_read(client, part, sizeof part, WAIT_FOREVER, &got));
+    return NULL;
+}
+
+static void a_client_that_never_says_a_word_is_thrown_out(void **state)
+{
+    struct fake_clock clock;
+    fake_clock_init(&clock);
+    _cleanup_(runtime_free) struct runtime *runtime = NULL;
+    assert_ok(runtime_new(&(struct runtime_options){.threads = 1, .clock = &clock.clock}, &runtime));
+    assert_ok(runtime_run(runtime, mute_main, &clock));
+}
+
 /* ---- A client that speaks HTTP/2 but not quite gRPC ---- */
 
 struct probe {
@@ -515,6 +545,7 @@ int main(void)
         cmocka_unit_test(a_flood_of_resets_ends_the_connection),
         cmocka_unit_test(a_flood_of_pings_ends_the_connection),
         cmocka_unit_test(headers_above_the_limit_reset_the_stream),
+        cmocka_unit_test(a_client_that_never_says_a_word_is_thrown_out),
         cmocka_unit_test(requests_that_are_not_grpc_get_a_status),
         cmocka_unit_test(a_server_keeps_the_deadline_by_itself),
         cmocka_unit_test(a_server_that_does_not_speak_http2_is_named),
