@@ -9,6 +9,7 @@
  *   time        HH:MM[:SS[.fraction]], up to nine digits of fraction
  *   timestamp   date, or date and time with a space or T between; then an optional zone: Z, UTC, +HH, +HHMM, +HH:MM.
  *               With a zone it is converted to UTC.
+ *   interval    parts of [+-]number unit, and [+-]HH:MM[:SS[.fraction]]: "1 month -2.5 days 04:05"
  * Digits of a fraction that the unit cannot hold are dropped.
  */
 #ifndef KITH_COMPUTE_PARSE_H
@@ -33,6 +34,13 @@ enum parse_result parse_date(struct str text, int32_t *out);
 enum parse_result parse_time(struct str text, enum time_unit unit, int64_t *out);
 /* Units since the epoch. A text without zone is wall-clock time `offset_seconds` east of UTC. */
 enum parse_result parse_timestamp(struct str text, enum time_unit unit, int32_t offset_seconds, int64_t *out);
+
+struct interval {
+    int64_t months, days, nanoseconds; /* months and days fit an int32 in what parse_interval gives */
+};
+
+/* A number without unit is of `default_unit`. Fractions of days and of smaller units only. */
+enum parse_result parse_interval(struct str text, const char *default_unit, struct interval *out);
 
 /* Seconds east of UTC of "", "UTC", "Z", "Etc/UTC", "GMT" (all 0), "+02:00", "-0330", "+01"; false for other zones. */
 bool parse_fixed_offset(struct str zone, int32_t *out);

@@ -57,6 +57,9 @@ bool is_star(const PgQuery__Node *node);
 
 /* bind_literal.c */
 kith_error *bind_literal(struct binder *binder, const PgQuery__AConst *constant, const struct expr **out) _must_check_;
+/* INTERVAL 'text' [unit]. */
+kith_error *bind_interval(struct binder *binder, const char *text, const PgQuery__TypeName *name,
+                          const struct expr **out) _must_check_;
 /* The text of a string constant, or NULL. */
 const char *constant_text(const PgQuery__Node *node);
 

@@ -302,7 +302,10 @@ static kith_error *bind_case(struct binder *binder, const PgQuery__CaseExpr *nod
 static kith_error *bind_cast(struct binder *binder, const PgQuery__TypeCast *node, const struct expr **out)
 {
     struct data_type type;
+    const char *text = constant_text(node->arg);
     TRY(bind_type(binder, node->type_name, &type));
+    if (type.id == TYPE_INTERVAL_MONTH_DAY_NANO && text != NULL)
+        return bind_interval(binder, text, node->type_name, out);
     TRY(bind_expr(binder, node->arg, out));
     return coerce_to(binder, out, &type);
 }

@@ -1,10 +1,11 @@
+#include "compute/parse.h"
 #include "sql/bind.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /* Sign, digits and point only: DECIMAL with exactly the digits written, as PostgreSQL and DuckDB have it. */
-static bool parse_decimal(const char *text, struct scalar *out)
+static bool exact_decimal(const char *text, struct scalar *out)
 {
     unsigned __int128 value = 0;
     int digits = 0, scale = 0;
@@ -42,7 +43,7 @@ static kith_error *number_literal(struct binder *binder, const char *text, int32
         *out = (struct scalar){.type = type_of(TYPE_INT64), .int64 = whole};
         return NULL;
     }
-    if (parse_decimal(text, out))
+    if (exact_decimal(text, out))
         return NULL;
     errno = 0;
     double number = strtod(text, &end);
@@ -85,4 +86,36 @@ const char *constant_text(const PgQuery__Node *node)
         node->a_const->val_case != PG_QUERY__A__CONST__VAL_SVAL)
         return NULL;
     return node->a_const->sval->sval;
+}
+
+/* The unit that INTERVAL '90' DAY names: PostgreSQL's grammar gives it as a mask of bits. */
+static const char *interval_unit(const PgQuery__TypeName *name)
+{
+    static const struct {
+        int32_t mask;
+        const char *unit;
+    } units[] = {{1 << 1, "month"}, {1 << 2, "year"},    {1 << 3, "day"},
+                 {1 << 10, "hour"}, {1 << 11, "minute"}, {1 << 12, "second"}};
+    if (name->n_typmods == 0 || name->typmods[0]->node_case != PG_QUERY__NODE__NODE_A_CONST)
+        return "second";
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+        if (name->typmods[0]->a_const->ival->ival == units[i].mask)
+            return units[i].unit;
+    return "second";
+}
+
+kith_error *bind_interval(struct binder *binder, const char *text, const PgQuery__TypeName *name,
+                          const struct expr **out)
+{
+    struct interval interval;
+    enum parse_result result = parse_interval(str_of(text), interval_unit(name), &interval);
+    if (result != PARSE_OK)
+        return bind_error_at(binder,
+                             error_new(result == PARSE_INVALID ? KITH_ERROR_INVALID_TEXT : KITH_ERROR_OUT_OF_RANGE,
+                                       "\"%s\" is no interval: expected a text such as '1 month 2 days 03:04:05'",
+                                       text),
+                             name->location);
+    struct scalar value = {.type = type_of(TYPE_INTERVAL_MONTH_DAY_NANO),
+                           .interval = {(int32_t)interval.months, (int32_t)interval.days, interval.nanoseconds}};
+    return expr_literal(binder->arena, &value, out);
 }

@@ -151,6 +151,34 @@ static void times_count_from_midnight(void **state)
 }
 
 /* Any bytes, in memory that ends where they end: nothing is read beyond, and what is accepted is in range. */
+static void check_interval(const char *text, enum parse_result result, int64_t months, int64_t days,
+                           int64_t nanoseconds)
+{
+    struct interval value;
+    assert_int_equal(parse_interval(str_of(text), "second", &value), result);
+    if (result != PARSE_OK)
+        return;
+    assert_int_equal(value.months, months);
+    assert_int_equal(value.days, days);
+    assert_int_equal(value.nanoseconds, nanoseconds);
+}
+
+/* Months, days and microseconds as PostgreSQL 15 gives them for the same text. */
+static void intervals_keep_months_days_and_time_apart(void **state)
+{
+    check_interval("1 year 2 mons", PARSE_OK, 14, 0, 0);
+    check_interval(" 3 weeks -1 day ", PARSE_OK, 0, 20, 0);
+    check_interval("1.5 days", PARSE_OK, 0, 1, INT64_C(43200000000000));
+    check_interval("-04:05:06.7", PARSE_OK, 0, 0, INT64_C(-14706700000000));
+    check_interval("90", PARSE_OK, 0, 0, INT64_C(90000000000));
+    check_interval("2MS", PARSE_OK, 0, 0, 2000000);
+    check_interval("1.5 months", PARSE_OUT_OF_RANGE, 0, 0, 0);
+    check_interval("", PARSE_INVALID, 0, 0, 0);
+    check_interval("1 parsec", PARSE_INVALID, 0, 0, 0);
+    check_interval("01:60", PARSE_OUT_OF_RANGE, 0, 0, 0);
+    check_interval("3000000000 days", PARSE_OUT_OF_RANGE, 0, 0, 0);
+}
+
 static void arbitrary_bytes_are_parsed_or_refused(void **state)
 {
     static const char alphabet[] = "0123456789012345+-.eE: TZtruefalsnifyUC\0\xc3";
@@ -177,7 +205,9 @@ static void arbitrary_bytes_are_parsed_or_refused(void **state)
         if (parse_time(text, UNIT_SECOND, &units) == PARSE_OK)
             assert_true(units >= 0 && units < 86400);
         (void)parse_timestamp(text, UNIT_NANOSECOND, -86340, &units);
+        struct interval interval;
         (void)parse_fixed_offset(text, &days);
+        (void)parse_interval(text, "day", &interval);
     }
 }
 
@@ -191,6 +221,7 @@ int main(void)
         cmocka_unit_test(dates_must_exist),
         cmocka_unit_test(timestamps_have_optional_times_and_zones),
         cmocka_unit_test(times_count_from_midnight),
+        cmocka_unit_test(intervals_keep_months_days_and_time_apart),
         cmocka_unit_test(arbitrary_bytes_are_parsed_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
