@@ -5,17 +5,24 @@
 #include <stdatomic.h>
 
 struct memory_pool {
+    struct memory_pool *parent; /* NULL = none */
     size_t limit;
     /* Relaxed throughout: the counter guards no other memory. */
     atomic_size_t used;
     atomic_size_t peak;
 };
 
-kith_error *memory_pool_new(size_t limit, struct memory_pool **out)
+kith_error *memory_pool_new_within(struct memory_pool *parent, size_t limit, struct memory_pool **out)
 {
     TRY(NEW(out));
+    (*out)->parent = parent;
     (*out)->limit = limit;
     return NULL;
+}
+
+kith_error *memory_pool_new(size_t limit, struct memory_pool **out)
+{
+    return memory_pool_new_within(NULL, limit, out);
 }
 
 void memory_pool_free(struct memory_pool *pool)
@@ -36,7 +43,7 @@ size_t memory_pool_peak(const struct memory_pool *pool)
     return atomic_load_explicit(&pool->peak, memory_order_relaxed);
 }
 
-static kith_error *grow(struct memory_pool *pool, const char *owner, size_t held, size_t extra)
+static kith_error *grow_one(struct memory_pool *pool, const char *owner, size_t held, size_t extra)
 {
     size_t used = atomic_load_explicit(&pool->used, memory_order_relaxed);
     size_t wanted;
@@ -55,20 +62,37 @@ static kith_error *grow(struct memory_pool *pool, const char *owner, size_t held
     return NULL;
 }
 
+static void shrink(struct memory_pool *pool, const struct memory_pool *end, size_t bytes)
+{
+    for (; pool != end; pool = pool->parent)
+        atomic_fetch_sub_explicit(&pool->used, bytes, memory_order_relaxed);
+}
+
+static kith_error *grow(struct memory_pool *pool, const char *owner, size_t held, size_t extra)
+{
+    for (struct memory_pool *at = pool; at != NULL; at = at->parent) {
+        kith_error *error = grow_one(at, owner, held, extra);
+        if (error != NULL) {
+            shrink(pool, at, extra);
+            return error;
+        }
+    }
+    return NULL;
+}
+
 kith_error *reservation_resize(struct reservation *reservation, size_t bytes)
 {
     struct memory_pool *pool = reservation->pool;
     if (pool != NULL && bytes > reservation->bytes)
         TRY(grow(pool, reservation->owner, reservation->bytes, bytes - reservation->bytes));
-    else if (pool != NULL)
-        atomic_fetch_sub_explicit(&pool->used, reservation->bytes - bytes, memory_order_relaxed);
+    else
+        shrink(pool, NULL, reservation->bytes - bytes);
     reservation->bytes = bytes;
     return NULL;
 }
 
 void reservation_release(struct reservation *reservation)
 {
-    if (reservation->pool != NULL)
-        atomic_fetch_sub_explicit(&reservation->pool->used, reservation->bytes, memory_order_relaxed);
+    shrink(reservation->pool, NULL, reservation->bytes);
     reservation->bytes = 0;
 }

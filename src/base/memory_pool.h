@@ -14,6 +14,8 @@ struct memory_pool;
 
 /* `limit` bytes, 0 for no limit. The pool must outlive its reservations. */
 kith_error *memory_pool_new(size_t limit, struct memory_pool **out) _must_check_;
+/* A share of `parent`, which outlives it: what is reserved from the share counts against both. */
+kith_error *memory_pool_new_within(struct memory_pool *parent, size_t limit, struct memory_pool **out) _must_check_;
 void memory_pool_free(struct memory_pool *pool);
 DEFINE_CLEANUP(memory_pool_free, struct memory_pool)
 

@@ -24,5 +24,6 @@ size_t cluster_worker_count(const struct cluster *cluster);
 const char *cluster_worker_address(const struct cluster *cluster, size_t worker);
 struct grpc_channel *cluster_worker_channel(const struct cluster *cluster, size_t worker); /* borrowed */
 uint64_t cluster_worker_capabilities(const struct cluster *cluster, size_t worker);
+size_t cluster_worker_processors(const struct cluster *cluster, size_t worker); /* 0 = it did not say */
 
 #endif
