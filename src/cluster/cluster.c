@@ -53,19 +53,13 @@ static kith_error *ask(const struct joining *joining, struct buffer **out)
     const struct cluster_worker *worker = joining->worker;
     int64_t deadline = clock_monotonic_ns(runtime_clock(joining->runtime)) +
                        settings_get(joining->settings, SETTING_CONNECT_TIMEOUT) * NANOSECONDS_PER_MILLISECOND;
-    kith_error *error =
-        grpc_call_unary(worker->channel, WORKER_PATH_GET_WORKER_INFO, NULL, deadline, NULL, 0, out);
-    if (error == NULL)
-        return NULL;
-    switch (kith_error_code(error)) {
-    case KITH_ERROR_NOT_IMPLEMENTED:
-    case KITH_ERROR_PROTOCOL:
+    kith_error *error = grpc_call_unary(worker->channel, WORKER_PATH_GET_WORKER_INFO, NULL, deadline, NULL, 0, out);
+    enum kith_code code = error == NULL ? KITH_OK : kith_error_code(error);
+    if (code == KITH_ERROR_NOT_IMPLEMENTED || code == KITH_ERROR_PROTOCOL)
         return error_wrap(error, "%s is no Kith worker", worker->address);
-    case KITH_ERROR_TIMEOUT:
+    if (code == KITH_ERROR_TIMEOUT)
         return error_wrap(error, "%s takes connections but does not answer as a Kith worker would", worker->address);
-    default:
-        return not_there(worker, error);
-    }
+    return not_there(worker, error);
 }
 
 static kith_error *check(struct cluster_worker *worker, const struct worker_info *info)

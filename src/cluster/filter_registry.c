@@ -1,8 +1,8 @@
 #include "cluster/filter_registry.h"
 
 #include "base/alloc.h"
-#include "base/limits.h"
 #include "base/vec.h"
+#include "cluster/bound_message.h"
 #include "runtime/mutex.h"
 
 #include <inttypes.h>
@@ -67,7 +67,6 @@ void filter_registry_free(struct filter_registry *registry)
 kith_error *filter_registry_add(struct filter_registry *registry, uint64_t id, const struct sort_expr *exprs,
                                 size_t count)
 {
-    ASSERT(count <= LIMIT_SORT_KEYS);
     HOLD_MUTEX(&registry->mutex);
     struct registered_filter filter = {.id = id, .exprs = exprs, .count = count};
     filter.reservation = reservation_make(registry->pool, "Top-K bound");
@@ -85,26 +84,6 @@ static struct registered_filter *find_filter(struct filter_registry *registry, u
         if (registry->filters.items[i].id == id)
             return &registry->filters.items[i];
     return NULL;
-}
-
-static kith_error *make_bound(const struct registered_filter *filter, const struct bound_message *message,
-                              struct bound **out)
-{
-    struct sort_order orders[LIMIT_SORT_KEYS];
-    if (message->value_count != filter->count)
-        return error_new(KITH_ERROR_PROTOCOL, "a bound of dynamic filter %" PRIu64 " has %zu values, expected %zu",
-                         message->filter_id, message->value_count, filter->count);
-    for (size_t i = 0; i < filter->count; i++) {
-        orders[i] = filter->exprs[i].order;
-        if (!type_equal(&message->values[i].type, &filter->exprs[i].expr->type)) {
-            char given[160], expected[160];
-            return error_new(KITH_ERROR_PROTOCOL,
-                             "value %zu of a bound of dynamic filter %" PRIu64 " is of type %s, expected %s", i + 1,
-                             message->filter_id, type_format(&message->values[i].type, given, sizeof given),
-                             type_format(&filter->exprs[i].expr->type, expected, sizeof expected));
-        }
-    }
-    return bound_new(message->values, orders, filter->count, 0, out);
 }
 
 static size_t bound_bytes(const struct bound *bound)
@@ -143,7 +122,7 @@ kith_error *filter_registry_report(struct filter_registry *registry, size_t task
         return error_new(KITH_ERROR_PROTOCOL, "a bound came for dynamic filter %" PRIu64 ", which the query has not",
                          message->filter_id);
     _cleanup_(bound_unref) struct bound *bound = NULL;
-    TRY(make_bound(filter, message, &bound));
+    TRY(bound_from_message(message, filter->exprs, filter->count, 0, &bound));
     registry->counters.produced++;
 
     int order = filter->strongest == NULL ? -1 : bound_compare(bound, filter->strongest);

@@ -1,21 +1,53 @@
 #include "cluster/query.h"
 
 #include "base/alloc.h"
-#include "exec/operator.h"
+#include "cluster/coordinator.h"
+#include "cluster/explain.h"
 #include "plan/optimizer.h"
 
 struct query {
     struct plan_arena *arena;
     struct strbuf logical_text; /* as bound, before the optimizer */
-    struct physical_plan *plan;
+    struct cluster *cluster;    /* NULL = embedded */
+    struct physical_plan *plan; /* of this process: all of it, or the head */
+    struct stage_plan *stages;  /* NULL: nothing is distributed */
+    struct coordinator *coordinator;
     struct memory_pool *pool;
     struct cancel_token *cancel;
     struct task_context context;
     struct operator_tree *tree;
     struct stream *stream; /* NULL before the first pull and after the end */
+    bool complete;         /* the last row was given */
     bool finished;
     int64_t started_ns, ended_ns;
 };
+
+/* Cuts the plan for the cluster's workers, if there are any and it is worth it. */
+static kith_error *distribute(struct query *query, const struct query_options *options)
+{
+    size_t count = options->cluster == NULL ? 0 : cluster_worker_count(options->cluster), *processors;
+    if (count == 0)
+        return NULL;
+    TRY(ARENA_NEW_ARRAY(&options->arena->arena, &processors, count));
+    for (size_t i = 0; i < count; i++)
+        processors[i] = cluster_worker_processors(options->cluster, i);
+    TRY(stages_plan(options->arena, &options->settings, query->plan, processors, count, &query->stages));
+    if (query->stages == NULL)
+        return NULL;
+    query->plan = query->stages->head;
+    query->cluster = options->cluster;
+    const struct coordinator_options coordinator = {
+        .runtime = options->runtime,
+        .cluster = options->cluster,
+        .settings = &query->context.settings,
+        .stages = query->stages,
+        .pool = query->pool,
+        .cancel = query->cancel,
+    };
+    TRY(coordinator_new(&coordinator, &query->coordinator));
+    query->context.boundary = coordinator_boundary(query->coordinator);
+    return NULL;
+}
 
 kith_error *query_new(const struct query_options *options, struct logical_plan *logical, struct query **out)
 {
@@ -30,6 +62,7 @@ kith_error *query_new(const struct query_options *options, struct logical_plan *
     TRY(cancel_token_new(fiber_cancel_token(), &query->cancel));
     query->context = (struct task_context){
         .runtime = options->runtime, .pool = query->pool, .settings = options->settings, .cancel = query->cancel};
+    TRY(distribute(query, options));
     TRY(operator_tree_new(query->plan, &query->context, &query->tree));
     *out = TAKE(query);
     return NULL;
@@ -50,6 +83,8 @@ static kith_error *pull(struct query *query, struct batch **out)
     TRY(cancel_token_check(query->cancel));
     if (query->stream == NULL) {
         query->started_ns = now_ns(query);
+        if (query->coordinator != NULL)
+            TRY(coordinator_start(query->coordinator));
         TRY(operator_execute(query->tree->root, 0, &query->stream));
     }
     return stream_next(query->stream, out);
@@ -63,6 +98,12 @@ kith_error *query_next(struct query *query, struct batch **out)
     kith_error *error = pull(query, out);
     if (error == NULL && *out != NULL)
         return NULL;
+    query->complete = error == NULL;
+    /* What was cancelled fails everywhere at once; the reason is what happened first. */
+    if (error != NULL && cancel_token_is_cancelled(query->cancel)) {
+        error_free(error);
+        error = cancel_token_check(query->cancel);
+    }
     kith_error *finish_error = query_finish(query);
     if (error == NULL)
         return finish_error;
@@ -77,6 +118,8 @@ kith_error *query_finish(struct query *query)
     query->finished = true;
     query->ended_ns = query->started_ns == 0 ? 0 : now_ns(query);
     stream_free(TAKE(query->stream));
+    if (query->coordinator != NULL)
+        coordinator_finish(query->coordinator, query->complete);
     return NULL;
 }
 
@@ -91,47 +134,58 @@ void query_free(struct query *query)
         return;
     error_free(query_finish(query));
     operator_tree_free(query->tree, &query->context);
+    coordinator_free(query->coordinator);
     cancel_token_unref(query->cancel);
     memory_pool_free(query->pool);
     strbuf_reset(&query->logical_text);
     free(query);
 }
 
-static kith_error *format_analyzed(const struct physical_plan *node, const struct metric_set **metrics, size_t depth,
-                                   struct strbuf *out)
+static struct explained_run explained_run_of(const struct query *query)
 {
-    TRY(strbuf_append_fill(out, ' ', 2 * depth));
-    TRY(physical_plan_format_node(node, out));
-    TRY(strbuf_append_text(out, ", metrics=["));
-    TRY(metrics_format((*metrics)++, out));
-    TRY(strbuf_append_text(out, "]\n"));
-    for (size_t i = 0; i < node->input_count; i++)
-        TRY(format_analyzed(node->inputs[i], metrics, depth + 1, out));
-    return NULL;
+    return (struct explained_run){
+        .plan = query->plan,
+        .tree = query->tree,
+        .context = &query->context,
+        .stages = query->stages,
+        .coordinator = query->coordinator,
+        .cluster = query->cluster,
+        .elapsed_ns = query->ended_ns - query->started_ns,
+    };
 }
 
 kith_error *query_explain(const struct query *query, bool analyzed, bool verbose, struct strbuf *out)
 {
-    const struct metric_set *metrics = query->tree->metrics;
+    const struct explained_run run = explained_run_of(query);
     if (verbose)
         TRY(strbuf_printf(out, "Logical plan\n%s\nPhysical plan\n", strbuf_text(&query->logical_text)));
-    if (!analyzed)
-        return physical_plan_format(query->plan, out);
-    TRY(format_analyzed(query->plan, &metrics, 0, out));
-    return strbuf_printf(out, "Total time: %.3f ms\n", (double)(query->ended_ns - query->started_ns) / 1e6);
+    return analyzed ? explain_run(&run, verbose, out) : explain_plan(&run, out);
+}
+
+static void add_progress(struct query_progress *progress, const uint64_t *values)
+{
+    progress->row_groups_total += values[METRIC_ROW_GROUPS_TOTAL];
+    progress->rows_scanned += values[METRIC_ROWS_SCANNED];
+    progress->bytes_scanned += values[METRIC_BYTES_SCANNED];
+    progress->row_groups_done += values[METRIC_ROW_GROUPS_PRUNED_STATISTICS] + values[METRIC_ROW_GROUPS_PRUNED_LOCAL] +
+                                 values[METRIC_ROW_GROUPS_PRUNED_REMOTE] + values[METRIC_ROW_GROUPS_READ];
 }
 
 void query_get_progress(struct query *query, struct query_progress *out)
 {
-    *out = (struct query_progress){.tasks = 1};
-    for (size_t i = 0; i < query->tree->node_count; i++) {
-        const struct metric_set *metrics = &query->tree->metrics[i];
-        out->row_groups_total += metric_get(metrics, METRIC_ROW_GROUPS_TOTAL);
-        out->rows_scanned += metric_get(metrics, METRIC_ROWS_SCANNED);
-        out->bytes_scanned += metric_get(metrics, METRIC_BYTES_SCANNED);
-        out->row_groups_done += metric_get(metrics, METRIC_ROW_GROUPS_PRUNED_STATISTICS) +
-                                metric_get(metrics, METRIC_ROW_GROUPS_PRUNED_LOCAL) +
-                                metric_get(metrics, METRIC_ROW_GROUPS_PRUNED_REMOTE) +
-                                metric_get(metrics, METRIC_ROW_GROUPS_READ);
+    *out = (struct query_progress){.tasks = query->stages == NULL ? 1 : query->stages->task_count};
+    if (query->stages == NULL) {
+        for (size_t i = 0; i < query->tree->node_count; i++) {
+            uint64_t values[METRIC_COUNT];
+            for (int j = 0; j < METRIC_COUNT; j++)
+                values[j] = metric_get(&query->tree->metrics[i], (enum metric)j);
+            add_progress(out, values);
+        }
+        return;
+    }
+    for (size_t i = 0; i < query->stages->task_count; i++) {
+        uint64_t values[METRIC_COUNT];
+        coordinator_sum_task(query->coordinator, i, values);
+        add_progress(out, values);
     }
 }

@@ -2,6 +2,9 @@
 
 #include "base/limits.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 /* Below this a scan takes about as long as waking another thread and handing batches over. */
 enum { BYTES_WORTH_A_PARTITION = 1 << 20 };
 
@@ -170,6 +173,22 @@ static size_t choose_partitions(const struct cutter *cutter, const struct stage_
     return (size_t)MIN((uint64_t)least, most_bytes / BYTES_WORTH_A_PARTITION + 1);
 }
 
+/* A worker looks for files from another folder than this process. */
+static kith_error *make_paths_absolute(struct cutter *cutter, struct scan_file *files, size_t count)
+{
+    char folder[4096];
+    if (getcwd(folder, sizeof folder) == NULL)
+        return error_from_errno(errno, "cannot tell the current folder");
+    for (size_t i = 0; i < count; i++) {
+        char *path;
+        if (files[i].path[0] == '/' || strstr(files[i].path, "://") != NULL)
+            continue;
+        TRY(arena_printf(cutter->arena, &path, "%s/%s", folder, files[i].path));
+        files[i].path = path;
+    }
+    return NULL;
+}
+
 static kith_error *make_tasks(struct cutter *cutter, size_t cut, struct stage_plan *stages)
 {
     const struct parquet_scan *scan = &cutter->chain[cutter->length - 1]->scan;
@@ -186,6 +205,7 @@ static kith_error *make_tasks(struct cutter *cutter, size_t cut, struct stage_pl
     size_t partitions = choose_partitions(cutter, stages->tasks, stages->task_count);
     for (size_t i = 0; i < stages->task_count; i++) {
         struct parquet_scan share = *scan;
+        TRY(make_paths_absolute(cutter, files[i], counts[i]));
         share.table = NULL;
         share.files = files[i];
         share.file_count = counts[i];

@@ -33,16 +33,23 @@ static kith_error *format_value(enum metric_unit unit, uint64_t value, struct st
     return strbuf_printf(out, "%.2f%s", (double)value / scales[unit][i].divisor, scales[unit][i].suffix);
 }
 
-kith_error *metrics_format(const struct metric_set *metrics, struct strbuf *out)
+kith_error *metric_values_format(const uint64_t values[METRIC_COUNT], struct strbuf *out)
 {
     const char *separator = "";
     for (int i = 0; i < METRIC_COUNT; i++) {
-        uint64_t value = metric_get(metrics, (enum metric)i);
-        if (value == 0)
+        if (values[i] == 0)
             continue;
         TRY(strbuf_printf(out, "%s%s=", separator, metric_infos[i].name));
-        TRY(format_value(metric_infos[i].unit, value, out));
+        TRY(format_value(metric_infos[i].unit, values[i], out));
         separator = ", ";
     }
     return NULL;
+}
+
+kith_error *metrics_format(const struct metric_set *metrics, struct strbuf *out)
+{
+    uint64_t values[METRIC_COUNT];
+    for (int i = 0; i < METRIC_COUNT; i++)
+        values[i] = metric_get(metrics, (enum metric)i);
+    return metric_values_format(values, out);
 }

@@ -46,6 +46,7 @@ enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
     X(BOUNDS_SENT, "bounds_sent", COUNT_UNIT, "bounds sent to the coordinator")                                       \
     X(BOUNDS_RECEIVED, "bounds_received", COUNT_UNIT, "bounds of siblings received")                                  \
     X(BOUNDS_APPLIED, "bounds_applied", COUNT_UNIT, "received bounds that were stronger than the task's own")         \
+    X(BOUNDS_DELAY, "bounds_delay", NANOSECONDS, "from a sibling's finding a bound to its being applied, in sum")     \
     X(BYTES_TRANSFERRED, "bytes_transferred", BYTES, "data read over the network")                                    \
     X(WAIT_TIME, "wait_time", NANOSECONDS, "time spent waiting for input")                                            \
     X(PEAK_MEMORY, "peak_mem_used", BYTES, "most memory reserved at once")
@@ -81,5 +82,6 @@ static inline uint64_t metric_get(const struct metric_set *metrics, enum metric 
 
 /* "output_rows=5, elapsed_compute=1.2ms": those that are not zero, in the table's order. Appends. */
 kith_error *metrics_format(const struct metric_set *metrics, struct strbuf *out) _must_check_;
+kith_error *metric_values_format(const uint64_t values[METRIC_COUNT], struct strbuf *out) _must_check_;
 
 #endif

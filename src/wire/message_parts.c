@@ -41,6 +41,8 @@ kith_error *bound_message_encode(const struct bound_message *bound, struct arena
     TRY(ARENA_NEW_ARRAY(arena, &(*out)->values, bound->value_count));
     for (size_t i = 0; i < bound->value_count; i++)
         TRY(scalar_encode(&bound->values[i], arena, &(*out)->values[i]));
+    (*out)->maybe_found_unix_ns_case = KITH__V1__DYNAMIC_FILTER_BOUND__MAYBE_FOUND_UNIX_NS_FOUND_UNIX_NS;
+    (*out)->found_unix_ns = bound->found_unix_ns;
     return NULL;
 }
 
@@ -52,6 +54,7 @@ kith_error *bound_message_decode(const Kith__V1__DynamicFilterBound *message, st
                          message->n_values, LIMIT_SORT_KEYS);
     out->filter_id = message->expression_id;
     out->value_count = message->n_values;
+    out->found_unix_ns = message->maybe_found_unix_ns_case != 0 ? message->found_unix_ns : 0;
     TRY(ARENA_NEW_ARRAY(arena, &out->values, message->n_values));
     for (size_t i = 0; i < message->n_values; i++)
         TRY(error_wrap(scalar_decode(message->values[i], arena, &out->values[i]), "value %zu of a bound", i));

@@ -10,6 +10,8 @@ kith_error *worker_info_encode(const struct worker_info *info, struct strbuf *ou
     message.protocol_version = info->protocol_version;
     message.maybe_capabilities_case = KITH__V1__GET_WORKER_INFO_RESPONSE__MAYBE_CAPABILITIES_CAPABILITIES;
     message.capabilities = info->capabilities;
+    message.maybe_processors_case = KITH__V1__GET_WORKER_INFO_RESPONSE__MAYBE_PROCESSORS_PROCESSORS;
+    message.processors = info->processors;
     return protobuf_write(&message.base, out);
 }
 
@@ -27,5 +29,7 @@ kith_error *worker_info_decode(struct str bytes, struct arena *arena, struct wor
         out->protocol_version = message->protocol_version;
     if (message->maybe_capabilities_case != 0)
         out->capabilities = message->capabilities;
+    if (message->maybe_processors_case != 0)
+        out->processors = message->processors;
     return NULL;
 }

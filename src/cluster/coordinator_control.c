@@ -1,0 +1,145 @@
+#include "base/alloc.h"
+#include "cluster/bound_message.h"
+#include "cluster/coordinator_internal.h"
+#include "wire/plan_codec.h"
+
+static kith_error *send_message(struct remote_task *task, const struct coordinator_message *message, size_t *bytes_sent)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    TRY(coordinator_message_encode(message, &bytes));
+    struct slice slice = slice_of_bytes(bytes.data, bytes.length);
+    *bytes_sent = bytes.length;
+    return grpc_call_send(task->control, &slice, 1);
+}
+
+static kith_error *send_plan(struct remote_task *task)
+{
+    const struct coordinator *coordinator = task->coordinator;
+    _cleanup_(strbuf_reset) struct strbuf plan = {0};
+    size_t bytes;
+    TRY(plan_encode(task->stage_task->plan, &plan));
+    const struct coordinator_message message = {
+        .kind = COORDINATOR_SET_PLAN,
+        .set_plan =
+            {
+                .key = remote_task_key(task),
+                .task_count = coordinator->task_count,
+                .plan = {plan.data, plan.length},
+                .settings = *coordinator->options.settings,
+                .query_start_unix_ns = coordinator->started_unix_ns,
+                .share_bounds = task->recipient != NOT_SHARING,
+            },
+    };
+    return send_message(task, &message, &bytes);
+}
+
+/* Suspends until the registry has a bound for the task; *found is false when the tasks are being ended. */
+static kith_error *wait_for_bound(struct remote_task *task, struct filter_registry_update *out, bool *found)
+{
+    struct coordinator *coordinator = task->coordinator;
+    const struct clock *clock = runtime_clock(coordinator->options.runtime);
+    *found = false;
+    HOLD_MUTEX(&coordinator->mutex);
+    while (!coordinator->closing) {
+        int64_t due_ns;
+        *found = filter_registry_take(coordinator->registry, (size_t)task->recipient, clock_monotonic_ns(clock), out,
+                                      &due_ns);
+        if (*found)
+            return NULL;
+        kith_error *error =
+            wait_list_wait(&task->news, &coordinator->mutex, due_ns == INT64_MAX ? WAIT_FOREVER : due_ns);
+        if (error != NULL && !cancel_token_is_cancelled(fiber_cancel_token()))
+            error_free(TAKE(error)); /* the interval has passed */
+        TRY(error);
+    }
+    return NULL;
+}
+
+static kith_error *send_bounds(struct remote_task *task)
+{
+    struct coordinator *coordinator = task->coordinator;
+    for (;;) {
+        struct filter_registry_update update;
+        bool found;
+        size_t bytes;
+        TRY(wait_for_bound(task, &update, &found));
+        if (!found)
+            return NULL;
+        _cleanup_(bound_unref) struct bound *bound = update.bound;
+        const struct coordinator_message message = {
+            .kind = COORDINATOR_APPLY_BOUND, .bound = bound_to_message(update.filter_id, bound, update.found_unix_ns)};
+        TRY(send_message(task, &message, &bytes));
+        filter_registry_count_bytes(coordinator->registry, 0, bytes);
+    }
+}
+
+static kith_error *send_all(struct remote_task *task)
+{
+    TRY(send_plan(task));
+    return task->recipient == NOT_SHARING ? NULL : send_bounds(task);
+}
+
+kith_error *remote_task_send(void *remote_task)
+{
+    struct remote_task *task = remote_task;
+    error_free(remote_task_failed(task, send_all(task)));
+    return NULL;
+}
+
+static kith_error *take_metrics(struct remote_task *task, const struct task_metrics *metrics)
+{
+    struct coordinator *coordinator = task->coordinator;
+    if (metrics->node_count != coordinator->node_count)
+        return error_new(KITH_ERROR_PROTOCOL, "metrics of %zu operators came for a plan of %zu", metrics->node_count,
+                         coordinator->node_count);
+    HOLD_MUTEX(&coordinator->mutex);
+    memcpy(task->nodes, metrics->nodes, metrics->node_count * sizeof *metrics->nodes);
+    task->metrics = *metrics;
+    task->metrics.nodes = NULL;
+    return NULL;
+}
+
+static kith_error *take_bound(struct remote_task *task, const struct bound_message *bound, size_t bytes)
+{
+    struct coordinator *coordinator = task->coordinator;
+    bool improved;
+    if (task->recipient == NOT_SHARING)
+        return error_new(KITH_ERROR_PROTOCOL, "a bound came from a task that shares none");
+    filter_registry_count_bytes(coordinator->registry, bytes, 0);
+    TRY(filter_registry_report(coordinator->registry, (size_t)task->recipient, bound, &improved));
+    if (!improved)
+        return NULL;
+    HOLD_MUTEX(&coordinator->mutex);
+    for (size_t i = 0; i < coordinator->task_count; i++)
+        if (&coordinator->tasks[i] != task)
+            wait_list_wake_all(&coordinator->tasks[i].news);
+    return NULL;
+}
+
+static kith_error *receive_all(struct remote_task *task)
+{
+    for (;;) {
+        _cleanup_(arena_reset) struct arena arena = {0};
+        _cleanup_(buffer_unref) struct buffer *bytes = NULL;
+        struct worker_message message;
+        TRY(grpc_call_recv(task->control, &bytes));
+        if (bytes == NULL)
+            return NULL;
+        TRY(worker_message_decode((struct str){(const char *)bytes->data, bytes->size}, &arena, &message));
+        if (message.kind == WORKER_METRICS)
+            TRY(take_metrics(task, &message.metrics));
+        else
+            TRY(take_bound(task, &message.bound, bytes->size));
+    }
+}
+
+kith_error *remote_task_receive(void *remote_task)
+{
+    struct remote_task *task = remote_task;
+    kith_error *error = receive_all(task);
+    if (error == NULL && !task->metrics.final)
+        error = error_new(KITH_ERROR_PROTOCOL, "ended the task before it was told to");
+    error_free(remote_task_failed(task, error));
+    remote_task_receiver_ended(task);
+    return NULL;
+}

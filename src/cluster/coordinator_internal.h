@@ -1,0 +1,67 @@
+/*
+ * What the coordinator's files share. Private to them:
+ *
+ *   coordinator.c          the query's life: start, failure, end
+ *   coordinator_control.c  the two fibers of a task's control stream
+ *   coordinator_data.c     rows of a task as a stream of the head plan
+ */
+#ifndef KITH_CLUSTER_COORDINATOR_INTERNAL_H
+#define KITH_CLUSTER_COORDINATOR_INTERNAL_H
+
+#include "cluster/coordinator.h"
+#include "net/grpc.h"
+#include "runtime/fiber.h"
+#include "runtime/mutex.h"
+
+enum { NOT_SHARING = -1 };
+
+/* One task as its coordinator sees it. */
+struct remote_task {
+    struct coordinator *coordinator;
+    size_t number;
+    const struct stage_task *stage_task;
+    struct grpc_call *control;
+    struct fiber *sender, *receiver;
+    ptrdiff_t recipient; /* its number in the registry, or NOT_SHARING */
+
+    /* Guarded by the coordinator's mutex. */
+    struct wait_list news; /* the sender */
+    struct task_metrics metrics;
+    uint64_t (*nodes)[METRIC_COUNT];
+};
+
+struct coordinator {
+    struct boundary_source boundary;
+    struct coordinator_options options;
+    uint8_t query_id[16];
+    int64_t started_unix_ns;
+    struct filter_registry *registry; /* NULL: nothing is shared */
+    size_t task_count;
+    struct remote_task *tasks;
+    size_t node_count; /* of a task's plan */
+    bool finished;
+
+    pthread_mutex_t mutex; /* guards what follows, and of the tasks what says so */
+    bool closing;          /* the tasks are being ended: their streams' ends are no failures */
+    size_t receivers;      /* that have not ended */
+    struct wait_list receivers_ended;
+};
+
+const char *remote_task_address(const struct remote_task *task);
+struct grpc_channel *remote_task_channel(const struct remote_task *task);
+struct task_key remote_task_key(const struct remote_task *task);
+
+/* Something of the task has failed: cancels the query with it, unless that has been cancelled before or is ending.
+ * Gives what the query has been cancelled with. NULL passes through. */
+kith_error *remote_task_failed(struct remote_task *task, kith_error *take_error) _must_check_;
+
+/* Fibers of a task's control stream; their errors have been dealt with when they return. */
+kith_error *remote_task_send(void *remote_task);
+kith_error *remote_task_receive(void *remote_task);
+void remote_task_receiver_ended(struct remote_task *task);
+
+/* The task's rows. Asks for them. */
+kith_error *remote_task_open_rows(struct remote_task *task, struct schema *schema, struct metric_set *metrics,
+                                  struct stream **out) _must_check_;
+
+#endif

@@ -1,0 +1,226 @@
+#include "cluster/explain.h"
+
+#include "base/alloc.h"
+#include "cluster/run_metrics.h"
+
+#include <inttypes.h>
+
+enum { BOX_WIDTH = 50 };
+
+static kith_error *open_box(size_t depth, const char *title, struct strbuf *out)
+{
+    TRY(strbuf_append_fill(out, ' ', 2 * depth));
+    return strbuf_printf(out, "┌───── %s", title);
+}
+
+static kith_error *close_box(size_t depth, struct strbuf *out)
+{
+    TRY(strbuf_append_fill(out, ' ', 2 * depth));
+    TRY(strbuf_append_text(out, "└"));
+    for (int i = 0; i < BOX_WIDTH; i++)
+        TRY(strbuf_append_text(out, "─"));
+    return strbuf_append_text(out, "\n");
+}
+
+static kith_error *begin_line(size_t depth, struct strbuf *out)
+{
+    TRY(strbuf_append_fill(out, ' ', 2 * depth));
+    return strbuf_append_text(out, "│ ");
+}
+
+/* The operators, one a line; `nodes` are their metrics in pre-order, or NULL. */
+static kith_error *draw_nodes(const struct physical_plan *node, size_t depth, size_t level,
+                              uint64_t (**nodes)[METRIC_COUNT], struct strbuf *out)
+{
+    TRY(begin_line(depth, out));
+    TRY(strbuf_append_fill(out, ' ', 2 * level));
+    TRY(physical_plan_format_node(node, out));
+    if (*nodes != NULL) {
+        TRY(strbuf_append_text(out, ", metrics=["));
+        TRY(metric_values_format((*nodes)[0], out));
+        TRY(strbuf_append_text(out, "]"));
+        (*nodes)++;
+    }
+    TRY(strbuf_append_text(out, "\n"));
+    for (size_t i = 0; i < node->input_count; i++)
+        TRY(draw_nodes(node->inputs[i], depth, level + 1, nodes, out));
+    return NULL;
+}
+
+static size_t scan_partitions(const struct physical_plan *plan)
+{
+    while (plan->input_count > 0)
+        plan = plan->inputs[0];
+    return plan->partitions;
+}
+
+static uint64_t sum(uint64_t (*nodes)[METRIC_COUNT], size_t count, enum metric metric)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += nodes[i][metric];
+    return total;
+}
+
+/* "row groups 32 = 2 read + 0 by statistics + 30 by local bound + 0 by remote bound" */
+static kith_error *format_containers(const char *what, uint64_t (*nodes)[METRIC_COUNT], size_t count,
+                                     const enum metric metrics[4], struct strbuf *out)
+{
+    return strbuf_printf(
+        out, ", %s: read=%" PRIu64 " pruned by statistics=%" PRIu64 " local bound=%" PRIu64 " remote bound=%" PRIu64,
+        what, sum(nodes, count, metrics[0]), sum(nodes, count, metrics[1]), sum(nodes, count, metrics[2]),
+        sum(nodes, count, metrics[3]));
+}
+
+static kith_error *format_bounds(uint64_t (*nodes)[METRIC_COUNT], size_t count, struct strbuf *out)
+{
+    uint64_t applied = sum(nodes, count, METRIC_BOUNDS_APPLIED);
+    if (sum(nodes, count, METRIC_BOUNDS_PRODUCED) == 0 && sum(nodes, count, METRIC_BOUNDS_RECEIVED) == 0)
+        return NULL;
+    TRY(strbuf_printf(out, ", bounds: produced=%" PRIu64 " sent=%" PRIu64 " received=%" PRIu64 " applied=%" PRIu64,
+                      sum(nodes, count, METRIC_BOUNDS_PRODUCED), sum(nodes, count, METRIC_BOUNDS_SENT),
+                      sum(nodes, count, METRIC_BOUNDS_RECEIVED), applied));
+    if (applied > 0)
+        TRY(strbuf_printf(out, " after %.3fms",
+                          (double)sum(nodes, count, METRIC_BOUNDS_DELAY) / (double)applied / 1e6));
+    return NULL;
+}
+
+/* What a task has read and what it was spared. */
+static kith_error *format_task(uint64_t (*nodes)[METRIC_COUNT], size_t count, struct strbuf *out)
+{
+    static const enum metric row_groups[] = {METRIC_ROW_GROUPS_READ, METRIC_ROW_GROUPS_PRUNED_STATISTICS,
+                                             METRIC_ROW_GROUPS_PRUNED_LOCAL, METRIC_ROW_GROUPS_PRUNED_REMOTE};
+    static const enum metric pages[] = {METRIC_PAGES_READ, METRIC_PAGES_PRUNED_STATISTICS, METRIC_PAGES_PRUNED_LOCAL,
+                                        METRIC_PAGES_PRUNED_REMOTE};
+    TRY(strbuf_printf(out, "output_rows=%" PRIu64 ", rows_scanned=%" PRIu64 ", bytes_scanned=%" PRIu64,
+                      nodes[0][METRIC_OUTPUT_ROWS], sum(nodes, count, METRIC_ROWS_SCANNED),
+                      sum(nodes, count, METRIC_BYTES_SCANNED)));
+    TRY(format_containers("row groups", nodes, count, row_groups, out));
+    TRY(format_containers("pages", nodes, count, pages, out));
+    return format_bounds(nodes, count, out);
+}
+
+static kith_error *format_times(const struct task_report *report, struct strbuf *out)
+{
+    if (report->started_unix_ns == 0 || report->finished_unix_ns < report->started_unix_ns)
+        return NULL;
+    return strbuf_printf(out, ", started=+%.3fms, time=%.3fms",
+                         (double)(report->started_unix_ns - report->plan_received_unix_ns) / 1e6,
+                         (double)(report->finished_unix_ns - report->started_unix_ns) / 1e6);
+}
+
+static kith_error *draw_task(const struct explained_run *run, size_t task, const struct task_report *report,
+                             uint64_t (*nodes)[METRIC_COUNT], size_t count, bool operators, struct strbuf *out)
+{
+    TRY(begin_line(1, out));
+    TRY(strbuf_printf(out, "t%zu worker=%s: ", task, report->worker));
+    TRY(format_task(nodes, count, out));
+    TRY(format_times(report, out));
+    TRY(strbuf_append_text(out, report->complete ? "\n" : ", the worker's last metrics did not come\n"));
+    return operators ? draw_nodes(run->stages->tasks[task].plan, 1, 2, &nodes, out) : NULL;
+}
+
+static kith_error *draw_stage(const struct explained_run *run, bool every_task, struct strbuf *out)
+{
+    const struct stage_plan *stages = run->stages;
+    size_t count = physical_plan_node_count(stages->stage), tasks = stages->task_count;
+    _cleanup_free_ uint64_t(*totals)[METRIC_COUNT] = NULL;
+    _cleanup_free_ uint64_t(*nodes)[METRIC_COUNT] = NULL;
+    _cleanup_free_ struct task_report *reports = NULL;
+    TRY(NEW_ARRAY(&totals, count));
+    TRY(NEW_ARRAY(&nodes, count * tasks));
+    TRY(NEW_ARRAY(&reports, tasks));
+    for (size_t i = 0; i < tasks; i++) {
+        coordinator_read_task(run->coordinator, i, &reports[i], nodes + i * count);
+        run_metrics_add(totals, nodes + i * count, count);
+    }
+    TRY(open_box(1, "Stage 1", out));
+    TRY(strbuf_printf(out, " ── tasks=%zu, partitions=%zu\n", tasks, scan_partitions(stages->stage)));
+    uint64_t(*next)[METRIC_COUNT] = totals;
+    TRY(draw_nodes(stages->stage, 1, 0, &next, out));
+    for (size_t i = 0; i < tasks; i++)
+        TRY(draw_task(run, i, &reports[i], nodes + i * count, count, every_task, out));
+    return close_box(1, out);
+}
+
+static kith_error *draw_sharing(const struct explained_run *run, struct strbuf *out)
+{
+    struct filter_registry_counters counters;
+    if (!coordinator_sharing(run->coordinator, &counters))
+        return NULL;
+    TRY(begin_line(0, out));
+    return strbuf_printf(out,
+                         "bounds: reported=%" PRIu64 ", unique=%" PRIu64 ", weaker=%" PRIu64 ", superseded=%" PRIu64
+                         ", sent=%" PRIu64 ", bytes_received=%" PRIu64 ", bytes_sent=%" PRIu64 "\n",
+                         counters.produced, counters.unique, counters.dropped, counters.superseded, counters.sent,
+                         counters.bytes_received, counters.bytes_sent);
+}
+
+static kith_error *draw_own_nodes(const struct explained_run *run, uint64_t (*nodes)[METRIC_COUNT], struct strbuf *out)
+{
+    run_metrics_read(run->plan, run->tree, run->context, NULL, nodes);
+    return draw_nodes(run->plan, 0, 0, &nodes, out);
+}
+
+static kith_error *draw_single(const struct explained_run *run, uint64_t (*nodes)[METRIC_COUNT], struct strbuf *out)
+{
+    TRY(open_box(0, "Stage 1", out));
+    TRY(strbuf_printf(out, " ── tasks=1, partitions=%zu\n", scan_partitions(run->plan)));
+    TRY(draw_own_nodes(run, nodes, out));
+    TRY(begin_line(0, out));
+    TRY(strbuf_append_text(out, "t0 in this process: "));
+    TRY(format_task(nodes, run->tree->node_count, out));
+    TRY(strbuf_append_text(out, "\n"));
+    return close_box(0, out);
+}
+
+static kith_error *draw_head(const struct explained_run *run, uint64_t (*nodes)[METRIC_COUNT], struct strbuf *out)
+{
+    TRY(open_box(0, "Head", out));
+    TRY(strbuf_append_text(out, " ── in this process\n"));
+    TRY(draw_own_nodes(run, nodes, out));
+    TRY(draw_sharing(run, out));
+    return close_box(0, out);
+}
+
+kith_error *explain_run(const struct explained_run *run, bool every_task, struct strbuf *out)
+{
+    _cleanup_free_ uint64_t(*nodes)[METRIC_COUNT] = NULL;
+    TRY(NEW_ARRAY(&nodes, run->tree->node_count));
+    if (run->stages == NULL) {
+        TRY(draw_single(run, nodes, out));
+    } else {
+        TRY(draw_head(run, nodes, out));
+        TRY(draw_stage(run, every_task, out));
+    }
+    return strbuf_printf(out, "Total time: %.3f ms\n", (double)run->elapsed_ns / 1e6);
+}
+
+static const struct physical_plan *scan_of(const struct physical_plan *plan)
+{
+    while (plan->input_count > 0)
+        plan = plan->inputs[0];
+    return plan;
+}
+
+kith_error *explain_plan(const struct explained_run *run, struct strbuf *out)
+{
+    const struct stage_plan *stages = run->stages;
+    uint64_t(*none)[METRIC_COUNT] = NULL;
+    if (stages == NULL)
+        return physical_plan_format(run->plan, out);
+    TRY(open_box(0, "Head ── in this process\n", out));
+    TRY(draw_nodes(run->plan, 0, 0, &none, out));
+    TRY(close_box(0, out));
+    TRY(open_box(1, "Stage 1", out));
+    TRY(strbuf_printf(out, " ── tasks=%zu, partitions=%zu\n", stages->task_count, scan_partitions(stages->stage)));
+    TRY(draw_nodes(stages->stage, 1, 0, &none, out));
+    for (size_t i = 0; i < stages->task_count; i++) {
+        TRY(begin_line(1, out));
+        TRY(strbuf_printf(out, "t%zu worker=%s: ", i, cluster_worker_address(run->cluster, i)));
+        TRY(physical_plan_format_node(scan_of(stages->tasks[i].plan), out));
+        TRY(strbuf_append_text(out, "\n"));
+    }
+    return close_box(1, out);
+}

@@ -1,0 +1,76 @@
+#include "cluster/run_metrics.h"
+
+struct reader {
+    const struct operator_tree *tree;
+    const struct task_context *context;
+    const struct bound_traffic *traffic;
+    uint64_t (*out)[METRIC_COUNT];
+    size_t next; /* node, in pre-order */
+};
+
+static size_t filter_index(const struct task_context *context, uint64_t id)
+{
+    size_t i = 0;
+    while (i < context->filter_count && dynamic_filter_id(context->filters[i]) != id)
+        i++;
+    return i;
+}
+
+static void add_produced(const struct reader *reader, uint64_t filter_id, uint64_t *values)
+{
+    struct dynamic_filter_counters counters;
+    size_t i = filter_index(reader->context, filter_id);
+    if (i == reader->context->filter_count)
+        return;
+    dynamic_filter_counters(reader->context->filters[i], &counters);
+    values[METRIC_BOUNDS_PRODUCED] = counters.produced;
+    values[METRIC_BOUNDS_SENT] = reader->traffic == NULL ? 0 : reader->traffic[i].sent;
+}
+
+static void add_consumed(const struct reader *reader, const struct parquet_scan *scan, uint64_t *values)
+{
+    for (size_t f = 0; f < scan->dynamic_filter_count; f++) {
+        struct dynamic_filter_counters counters;
+        size_t i = filter_index(reader->context, scan->dynamic_filters[f].id);
+        if (i == reader->context->filter_count)
+            continue;
+        dynamic_filter_counters(reader->context->filters[i], &counters);
+        values[METRIC_BOUNDS_RECEIVED] += counters.received;
+        values[METRIC_BOUNDS_APPLIED] += counters.applied;
+        values[METRIC_BOUNDS_DELAY] += reader->traffic == NULL ? 0 : reader->traffic[i].delay_ns;
+    }
+}
+
+static void read_node(struct reader *reader, const struct physical_plan *node)
+{
+    uint64_t *values = reader->out[reader->next];
+    for (int i = 0; i < METRIC_COUNT; i++)
+        values[i] = metric_get(&reader->tree->metrics[reader->next], (enum metric)i);
+    reader->next++;
+    if (node->kind == PHYSICAL_SORT && node->sort.filter_id != 0)
+        add_produced(reader, node->sort.filter_id, values);
+    if (node->kind == PHYSICAL_PARQUET_SCAN)
+        add_consumed(reader, &node->scan, values);
+    for (size_t i = 0; i < node->input_count; i++)
+        read_node(reader, node->inputs[i]);
+}
+
+void run_metrics_read(const struct physical_plan *plan, const struct operator_tree *tree,
+                      const struct task_context *context, const struct bound_traffic *traffic,
+                      uint64_t (*out)[METRIC_COUNT])
+{
+    struct reader reader = {.tree = tree, .context = context, .traffic = traffic, .out = out};
+    read_node(&reader, plan);
+    if (context->pool != NULL)
+        out[0][METRIC_PEAK_MEMORY] = memory_pool_peak(context->pool);
+}
+
+void run_metrics_add(uint64_t (*to)[METRIC_COUNT], uint64_t (*from)[METRIC_COUNT], size_t node_count)
+{
+    for (size_t node = 0; node < node_count; node++) {
+        uint64_t peak = MAX(to[node][METRIC_PEAK_MEMORY], from[node][METRIC_PEAK_MEMORY]);
+        for (int i = 0; i < METRIC_COUNT; i++)
+            to[node][i] += from[node][i];
+        to[node][METRIC_PEAK_MEMORY] = peak;
+    }
+}

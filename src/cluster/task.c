@@ -1,0 +1,134 @@
+#include "cluster/task.h"
+
+#include "base/alloc.h"
+#include "cluster/bound_message.h"
+#include "wire/plan_codec.h"
+
+#include <inttypes.h>
+
+/* Called by whatever fiber found the bound; says only that there is one. */
+static void note_bound(void *context, struct bound *bound)
+{
+    struct task_filter *filter = context;
+    HOLD_MUTEX(&filter->task->mutex);
+    filter->news = true;
+    wait_list_wake_all(&filter->task->sender);
+}
+
+static kith_error *prepare_filters(struct task *task)
+{
+    TRY(NEW_ARRAY(&task->filters, task->context.filter_count));
+    TRY(NEW_ARRAY(&task->traffic, task->context.filter_count));
+    for (size_t i = 0; task->share_bounds && i < task->context.filter_count; i++) {
+        task->filters[i].task = task;
+        dynamic_filter_set_listener(task->context.filters[i], note_bound, &task->filters[i]);
+    }
+    return NULL;
+}
+
+kith_error *task_new(struct runtime *runtime, struct memory_pool *worker_pool, atomic_size_t *live,
+                     const struct set_plan *request, struct task **out)
+{
+    _cleanup_(task_unref) struct task *task = NULL;
+    TRY(NEW(&task));
+    refcount_init(&task->refs);
+    pthread_mutex_init(&task->mutex, NULL);
+    task->live = live;
+    atomic_fetch_add_explicit(live, 1, memory_order_relaxed);
+    task->key = request->key;
+    task->share_bounds = request->share_bounds;
+    task->plan_received_unix_ns = runtime_clock(runtime)->wall_ns(runtime_clock(runtime));
+    TRY(plan_decode((const uint8_t *)request->plan.data, request->plan.length, &task->arena, &task->plan));
+    size_t limit = (size_t)settings_get(&request->settings, SETTING_MEMORY_LIMIT);
+    TRY(memory_pool_new_within(worker_pool, limit, &task->pool));
+    TRY(cancel_token_new(fiber_cancel_token(), &task->cancel));
+    task->context = (struct task_context){
+        .runtime = runtime, .pool = task->pool, .settings = request->settings, .cancel = task->cancel};
+    TRY(operator_tree_new(task->plan, &task->context, &task->tree));
+    TRY(NEW_ARRAY(&task->partitions_taken, task->plan->partitions));
+    TRY(prepare_filters(task));
+    *out = TAKE(task);
+    return NULL;
+}
+
+struct task *task_ref(struct task *task)
+{
+    refcount_take(&task->refs);
+    return task;
+}
+
+void task_unref(struct task *task)
+{
+    if (task == NULL || !refcount_drop(&task->refs))
+        return;
+    operator_tree_free(task->tree, &task->context);
+    cancel_token_unref(task->cancel);
+    memory_pool_free(task->pool);
+    plan_arena_reset(&task->arena);
+    free(task->partitions_taken);
+    free(task->filters);
+    free(task->traffic);
+    pthread_mutex_destroy(&task->mutex);
+    atomic_fetch_sub_explicit(task->live, 1, memory_order_relaxed);
+    free(task);
+}
+
+const struct clock *task_clock(const struct task *task)
+{
+    return runtime_clock(task->context.runtime);
+}
+
+void task_stop(struct task *task)
+{
+    cancel_token_cancel(task->cancel, error_new(KITH_ERROR_CANCELLED, "the coordinator has ended the task"));
+    HOLD_MUTEX(&task->mutex);
+    task->stopping = true;
+    wait_list_wake_all(&task->sender);
+}
+
+kith_error *task_wait_idle(struct task *task)
+{
+    HOLD_MUTEX(&task->mutex);
+    while (task->executions > 0)
+        TRY(wait_list_wait(&task->idle, &task->mutex, WAIT_FOREVER));
+    return NULL;
+}
+
+kith_error *task_apply_bound(struct task *task, const struct bound_message *message)
+{
+    const struct sort_expr *exprs;
+    struct dynamic_filter_counters before, after;
+    size_t i = 0;
+    while (i < task->context.filter_count && dynamic_filter_id(task->context.filters[i]) != message->filter_id)
+        i++;
+    if (i == task->context.filter_count)
+        return error_new(KITH_ERROR_PROTOCOL, "a bound for dynamic filter %" PRIu64 ", which the task's plan has not",
+                         message->filter_id);
+    struct dynamic_filter *filter = task->context.filters[i];
+    size_t count = dynamic_filter_exprs(filter, &exprs);
+    _cleanup_(bound_unref) struct bound *bound = NULL;
+    bool stronger;
+    TRY(bound_from_message(message, exprs, count, clock_monotonic_ns(task_clock(task)), &bound));
+    dynamic_filter_counters(filter, &before);
+    dynamic_filter_offer(filter, BOUND_REMOTE, bound, &stronger);
+    dynamic_filter_counters(filter, &after);
+    int64_t delay = task_clock(task)->wall_ns(task_clock(task)) - message->found_unix_ns;
+    HOLD_MUTEX(&task->mutex);
+    /* Clocks of two machines may disagree by more than it took. */
+    if (after.applied > before.applied && message->found_unix_ns != 0 && delay > 0)
+        task->traffic[i].delay_ns += (uint64_t)delay;
+    return NULL;
+}
+
+void task_read_metrics(struct task *task, uint64_t (*nodes)[METRIC_COUNT], struct task_metrics *out)
+{
+    HOLD_MUTEX(&task->mutex);
+    run_metrics_read(task->plan, task->tree, &task->context, task->traffic, nodes);
+    *out = (struct task_metrics){
+        .node_count = task->tree->node_count,
+        .nodes = nodes,
+        .plan_received_unix_ns = task->plan_received_unix_ns,
+        .started_unix_ns = task->started_unix_ns,
+        .finished_unix_ns = task->finished_unix_ns,
+    };
+}

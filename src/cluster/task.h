@@ -1,0 +1,93 @@
+/*
+ * A task on a worker: the operators of one decoded plan, their memory and filters, and who runs them. Made when the
+ * plan comes, stopped when its control stream ends, freed by whoever drops the last reference: the control stream's
+ * handler or an execution that is still ending. Private to the worker's files:
+ *
+ *   task.c          making and stopping one, its filters and metrics
+ *   task_control.c  the control stream: bounds in and out, metrics out
+ *   task_execute.c  running partitions and streaming their rows
+ *   task_table.c    tasks by key, and waiting for one whose plan has not come yet
+ *
+ * Bounds that the task's Top-K finds are not queued: a flag per filter says that there is a newer one than was sent,
+ * and the sender takes what is strongest when it comes to it. Received ones go to the filter's remote slot only.
+ */
+#ifndef KITH_CLUSTER_TASK_H
+#define KITH_CLUSTER_TASK_H
+
+#include "cluster/run_metrics.h"
+#include "net/grpc.h"
+#include "runtime/mutex.h"
+#include "wire/worker_messages.h"
+
+/* What a filter's listener is given. */
+struct task_filter {
+    struct task *task;
+    bool news; /* a local bound that was not sent; guarded by the task's mutex */
+};
+
+struct task {
+    struct refcount refs;
+    struct task_key key;
+    atomic_size_t *live; /* the worker's count of tasks */
+    struct plan_arena arena;
+    struct physical_plan *plan;
+    struct memory_pool *pool;
+    struct cancel_token *cancel; /* below the control stream's */
+    struct task_context context;
+    struct operator_tree *tree;
+    struct task_filter *filters; /* by the order of context.filters */
+    bool share_bounds;
+    int64_t plan_received_unix_ns;
+
+    pthread_mutex_t mutex;   /* guards what follows */
+    struct wait_list sender; /* the control stream's sending fiber */
+    struct wait_list idle;   /* waits for executions to end */
+    bool *partitions_taken;
+    size_t executions;
+    bool stopping;
+    struct bound_traffic *traffic; /* by filter */
+    int64_t started_unix_ns, finished_unix_ns;
+};
+
+/* Decodes the plan and builds its operators. Ends when the running fiber's token is cancelled. */
+kith_error *task_new(struct runtime *runtime, struct memory_pool *worker_pool, atomic_size_t *live,
+                     const struct set_plan *request, struct task **out) _must_check_;
+struct task *task_ref(struct task *task);
+void task_unref(struct task *task);
+DEFINE_CLEANUP(task_unref, struct task)
+
+/* Ends executions that run and refuses new ones. */
+void task_stop(struct task *task);
+/* Waits until no execution runs. */
+kith_error *task_wait_idle(struct task *task) _must_check_;
+
+/* A bound that a sibling found. */
+kith_error *task_apply_bound(struct task *task, const struct bound_message *message) _must_check_;
+
+/* The task's metrics now; `nodes` has room for all of tree->node_count and is borrowed by *out. */
+void task_read_metrics(struct task *task, uint64_t (*nodes)[METRIC_COUNT], struct task_metrics *out);
+
+const struct clock *task_clock(const struct task *task);
+
+/* Handlers' bodies; they return when all is over. */
+struct worker_tasks;
+kith_error *task_control_serve(struct worker_tasks *tasks, struct grpc_call *call) _must_check_;
+kith_error *task_execute_serve(struct worker_tasks *tasks, struct grpc_call *call) _must_check_;
+
+/* The tasks of one worker. */
+struct worker_tasks {
+    struct runtime *runtime;
+    struct memory_pool *pool; /* for all of them */
+    atomic_size_t live;
+
+    pthread_mutex_t mutex;    /* guards what follows */
+    struct wait_list arrival; /* executions that wait for their task's plan */
+    struct task **tasks;
+    size_t count, capacity;
+};
+kith_error *worker_tasks_add(struct worker_tasks *tasks, struct task *task) _must_check_;
+void worker_tasks_remove(struct worker_tasks *tasks, struct task *task);
+/* The task of that key, a new reference; suspends until its plan has come, but not for ever. */
+kith_error *worker_tasks_wait(struct worker_tasks *tasks, const struct task_key *key, struct task **out) _must_check_;
+
+#endif

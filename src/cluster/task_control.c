@@ -1,0 +1,175 @@
+#include "base/alloc.h"
+#include "cluster/bound_message.h"
+#include "cluster/task.h"
+
+/* How often a task that runs says how far it is. */
+static const int64_t progress_interval_ns = 200 * NANOSECONDS_PER_MILLISECOND;
+
+/* The sending half of a control stream. */
+struct reporter {
+    struct task *task;
+    struct grpc_call *call;
+    struct fiber *fiber;
+    uint64_t (*nodes)[METRIC_COUNT]; /* as last read, and as last sent */
+    uint64_t (*sent_nodes)[METRIC_COUNT];
+    int64_t next_progress_ns;
+};
+
+static kith_error *send_message(struct grpc_call *call, const struct worker_message *message)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    TRY(worker_message_encode(message, &bytes));
+    struct slice slice = slice_of_bytes(bytes.data, bytes.length);
+    return grpc_call_send(call, &slice, 1);
+}
+
+static kith_error *send_metrics(struct reporter *reporter, bool final)
+{
+    struct worker_message message = {.kind = WORKER_METRICS};
+    size_t bytes = reporter->task->tree->node_count * sizeof *reporter->nodes;
+    task_read_metrics(reporter->task, reporter->nodes, &message.metrics);
+    if (!final && memcmp(reporter->nodes, reporter->sent_nodes, bytes) == 0)
+        return NULL;
+    memcpy(reporter->sent_nodes, reporter->nodes, bytes);
+    message.metrics.final = final;
+    return send_message(reporter->call, &message);
+}
+
+/* The strongest bound that filter `i` has now, unless a sibling's is as strong: the coordinator has that one. */
+static kith_error *send_bound(struct reporter *reporter, size_t i)
+{
+    struct task *task = reporter->task;
+    struct dynamic_filter *filter = task->context.filters[i];
+    _cleanup_(bound_unref) struct bound *local = dynamic_filter_slot(filter, BOUND_LOCAL);
+    _cleanup_(bound_unref) struct bound *remote = dynamic_filter_slot(filter, BOUND_REMOTE);
+    if (local == NULL || (remote != NULL && bound_compare(remote, local) <= 0))
+        return NULL;
+    struct worker_message message = {.kind = WORKER_PRODUCED_BOUND};
+    message.bound = bound_to_message(dynamic_filter_id(filter), local, wall_time_of(task_clock(task), local->found_ns));
+    TRY(send_message(reporter->call, &message));
+    HOLD_MUTEX(&task->mutex);
+    task->traffic[i].sent++;
+    return NULL;
+}
+
+enum occasion { OCCASION_STOP, OCCASION_BOUND, OCCASION_PROGRESS };
+
+/* Suspends until there is something to send. */
+static kith_error *wait_for_occasion(struct reporter *reporter, enum occasion *out, size_t *filter)
+{
+    struct task *task = reporter->task;
+    HOLD_MUTEX(&task->mutex);
+    for (;;) {
+        for (size_t i = 0; i < task->context.filter_count && !task->stopping; i++) {
+            if (!task->filters[i].news)
+                continue;
+            task->filters[i].news = false;
+            *filter = i;
+            *out = OCCASION_BOUND;
+            return NULL;
+        }
+        *out = OCCASION_STOP;
+        if (task->stopping)
+            return NULL;
+        *out = OCCASION_PROGRESS;
+        bool runs = task->executions > 0;
+        if (runs && clock_monotonic_ns(task_clock(task)) >= reporter->next_progress_ns)
+            return NULL;
+        kith_error *error =
+            wait_list_wait(&task->sender, &task->mutex, runs ? reporter->next_progress_ns : WAIT_FOREVER);
+        if (error != NULL && kith_error_code(error) == KITH_ERROR_TIMEOUT)
+            error_free(TAKE(error));
+        TRY(error);
+        TRY(cancel_token_check(fiber_cancel_token()));
+    }
+}
+
+static kith_error *report(void *argument)
+{
+    struct reporter *reporter = argument;
+    for (;;) {
+        enum occasion occasion;
+        size_t filter = 0;
+        TRY(wait_for_occasion(reporter, &occasion, &filter));
+        if (occasion == OCCASION_STOP)
+            return NULL;
+        if (occasion == OCCASION_BOUND) {
+            TRY(send_bound(reporter, filter));
+            continue;
+        }
+        TRY(send_metrics(reporter, false));
+        reporter->next_progress_ns = clock_monotonic_ns(task_clock(reporter->task)) + progress_interval_ns;
+    }
+}
+
+static kith_error *receive_plan(struct worker_tasks *tasks, struct grpc_call *call, struct task **out)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    _cleanup_(buffer_unref) struct buffer *bytes = NULL;
+    struct coordinator_message message;
+    TRY(grpc_call_recv(call, &bytes));
+    if (bytes == NULL)
+        return error_new(KITH_ERROR_PROTOCOL, "a control stream ended before it brought a plan");
+    TRY(coordinator_message_decode((struct str){(const char *)bytes->data, bytes->size}, &arena, &message));
+    if (message.kind != COORDINATOR_SET_PLAN)
+        return error_new(KITH_ERROR_PROTOCOL, "the first message of a control stream must be a plan");
+    return task_new(tasks->runtime, tasks->pool, &tasks->live, &message.set_plan, out);
+}
+
+/* Until the coordinator half-closes. */
+static kith_error *receive_bounds(struct task *task, struct grpc_call *call)
+{
+    for (;;) {
+        _cleanup_(arena_reset) struct arena arena = {0};
+        _cleanup_(buffer_unref) struct buffer *bytes = NULL;
+        struct coordinator_message message;
+        TRY(grpc_call_recv(call, &bytes));
+        if (bytes == NULL)
+            return NULL;
+        TRY(coordinator_message_decode((struct str){(const char *)bytes->data, bytes->size}, &arena, &message));
+        if (message.kind != COORDINATOR_APPLY_BOUND)
+            return error_new(KITH_ERROR_PROTOCOL, "a control stream brought a second plan");
+        if (task->share_bounds)
+            TRY(task_apply_bound(task, &message.bound));
+    }
+}
+
+static kith_error *converse(struct reporter *reporter)
+{
+    struct task *task = reporter->task;
+    const struct fiber_options options = {.name = "report of a task"};
+    TRY(NEW_ARRAY(&reporter->nodes, task->tree->node_count));
+    TRY(NEW_ARRAY(&reporter->sent_nodes, task->tree->node_count));
+    reporter->next_progress_ns = clock_monotonic_ns(task_clock(task)) + progress_interval_ns;
+    TRY(fiber_spawn(task->context.runtime, &options, report, reporter, &reporter->fiber));
+    return receive_bounds(task, reporter->call);
+}
+
+/* Whatever way the stream ends, the task ends with it. Only a coordinator that has half-closed is owed the metrics. */
+static kith_error *finish(struct reporter *reporter, kith_error *take_error)
+{
+    kith_error *error = take_error;
+    task_stop(reporter->task);
+    kith_error *report_error = reporter->fiber == NULL ? NULL : fiber_join(TAKE(reporter->fiber));
+    if (error == NULL)
+        error = TAKE(report_error);
+    error_free(report_error);
+    if (error == NULL)
+        error = task_wait_idle(reporter->task);
+    return error != NULL ? error : send_metrics(reporter, true);
+}
+
+kith_error *task_control_serve(struct worker_tasks *tasks, struct grpc_call *call)
+{
+    _cleanup_(task_unref) struct task *task = NULL;
+    TRY(receive_plan(tasks, call, &task));
+    struct reporter reporter = {.task = task, .call = call};
+    kith_error *error = worker_tasks_add(tasks, task);
+    if (error == NULL)
+        error = converse(&reporter);
+    worker_tasks_remove(tasks, task);
+    error = finish(&reporter, error);
+    free(reporter.nodes);
+    free(reporter.sent_nodes);
+    return error;
+}
