@@ -142,6 +142,7 @@ static kith_error *write_loop(struct http2_connection *connection)
 static kith_error *writer_main(void *argument)
 {
     struct http2_connection *connection = argument;
+    fiber_make_urgent();
     kith_error *error = write_loop(connection);
     HOLD_MUTEX(&connection->mutex);
     if (error != NULL) {
@@ -323,6 +324,7 @@ kith_error *http2_connection_run(struct http2_connection *connection)
 {
     struct fiber *writer = NULL;
     struct fiber_options options = {.name = "http2 writer"};
+    fiber_make_urgent();
     kith_error *error = fiber_spawn(runtime_current(), &options, writer_main, connection, &writer);
     if (error == NULL)
         error = read_loop(connection);

@@ -102,6 +102,13 @@ struct cancel_token *fiber_cancel_token(void)
     return fiber != NULL ? fiber->cancel : NULL;
 }
 
+void fiber_make_urgent(void)
+{
+    struct fiber *fiber = fiber_current();
+    if (fiber != NULL)
+        fiber->urgent = true;
+}
+
 kith_error *fiber_yield(void)
 {
     struct fiber *fiber = fiber_current();
@@ -124,5 +131,7 @@ kith_error *coop_charge(unsigned units)
         return fiber_yield();
     fiber->budget -= units;
     scheduler_share_backlog(worker);
+    if (scheduler_urgent_waits(worker))
+        return fiber_yield();
     return cancel_token_check(fiber->cancel);
 }

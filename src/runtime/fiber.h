@@ -38,6 +38,11 @@ struct fiber *fiber_current(void);
 /* The running fiber's cancel token, or NULL when it has none or outside a fiber. */
 struct cancel_token *fiber_cancel_token(void);
 
+/* From now on the running fiber goes before others when it becomes runnable, and those that compute make way for it at
+ * their next coop_charge. For fibers whose turns are short and which others depend on: those that serve a connection
+ * or a control stream, which would otherwise stand in line behind a whole budget's computing. */
+void fiber_make_urgent(void);
+
 /* Lets other fibers run; comes back with a full budget. Gives the token's reason when it is cancelled. Does nothing
  * outside a fiber. */
 kith_error *fiber_yield(void) _must_check_;

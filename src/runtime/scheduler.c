@@ -22,7 +22,7 @@ __attribute__((noinline)) struct worker *worker_current(void)
     return this_worker;
 }
 
-static size_t queue_push(struct run_queue *queue, struct fiber *first, struct fiber *last, size_t count)
+static void queue_push(struct run_queue *queue, struct fiber *first, struct fiber *last, size_t count)
 {
     HOLD_MUTEX(&queue->mutex);
     last->next = NULL;
@@ -31,7 +31,7 @@ static size_t queue_push(struct run_queue *queue, struct fiber *first, struct fi
     else
         queue->first = first;
     queue->last = last;
-    return atomic_fetch_add(&queue->length, count) + count;
+    atomic_fetch_add(&queue->length, count);
 }
 
 /* Detaches `want(length)` fibers from the front; *last is the last of them. */
@@ -66,21 +66,41 @@ static size_t half(size_t length)
     return MIN((length + 1) / 2, (size_t)STEAL_AT_MOST);
 }
 
+static struct fiber *steal_from(struct run_queue *victim, struct run_queue *own)
+{
+    struct fiber *last = NULL;
+    size_t count = 0;
+    struct fiber *fiber = queue_take(victim, half, &last, &count);
+    if (fiber != NULL && count > 1)
+        queue_push(own, fiber->next, last, count - 1);
+    return fiber;
+}
+
 static struct fiber *steal(struct worker *worker)
 {
     struct runtime *runtime = worker->runtime;
     for (size_t i = 1; i < runtime->worker_count; i++) {
         struct worker *victim = &runtime->workers[(worker->index + i) % runtime->worker_count];
-        struct fiber *last = NULL;
-        size_t count = 0;
-        struct fiber *fiber = queue_take(&victim->queue, half, &last, &count);
+        struct fiber *fiber = steal_from(&victim->urgent, &worker->urgent);
         if (fiber == NULL)
-            continue;
-        if (count > 1)
-            queue_push(&worker->queue, fiber->next, last, count - 1);
-        return fiber;
+            fiber = steal_from(&victim->queue, &worker->queue);
+        if (fiber != NULL)
+            return fiber;
     }
     return NULL;
+}
+
+static struct fiber *take_own(struct worker *worker)
+{
+    struct fiber *last = NULL;
+    size_t count = 0;
+    struct fiber *fiber = queue_take(&worker->urgent, one, &last, &count);
+    return fiber != NULL ? fiber : queue_take(&worker->queue, one, &last, &count);
+}
+
+static void enqueue(struct worker *worker, struct fiber *fiber)
+{
+    queue_push(fiber->urgent ? &worker->urgent : &worker->queue, fiber, fiber, 1);
 }
 
 /* The length is read sequentially consistently: pairs with a pusher that adds to it and then reads idle_count and
@@ -88,7 +108,8 @@ static struct fiber *steal(struct worker *worker)
 static bool anything_queued(struct runtime *runtime)
 {
     for (size_t i = 0; i < runtime->worker_count; i++) {
-        if (atomic_load(&runtime->workers[i].queue.length) > 0)
+        const struct worker *worker = &runtime->workers[i];
+        if (atomic_load(&worker->urgent.length) > 0 || atomic_load(&worker->queue.length) > 0)
             return true;
     }
     return false;
@@ -170,14 +191,15 @@ void scheduler_make_runnable(struct fiber *fiber)
     struct runtime *runtime = fiber->runtime;
     struct worker *self = worker_current();
     if (self != NULL && self->runtime == runtime) {
-        if (queue_push(&self->queue, fiber, fiber, 1) > 1)
+        enqueue(self, fiber);
+        if (atomic_load(&self->urgent.length) + atomic_load(&self->queue.length) > 1)
             wake_any(runtime);
         return;
     }
     /* Once queued, the fiber may run and end at any time, but the runtime stays until its visitors have left. */
     struct worker *home = &runtime->workers[fiber->home];
     enter_as_visitor(runtime);
-    queue_push(&home->queue, fiber, fiber, 1);
+    enqueue(home, fiber);
     if (atomic_load(&runtime->idle_count) > 0 && !wake_home(home))
         wake_any(runtime);
     leave_as_visitor(runtime);
@@ -185,7 +207,8 @@ void scheduler_make_runnable(struct fiber *fiber)
 
 static bool queue_is_empty(const struct worker *worker)
 {
-    return atomic_load_explicit(&worker->queue.length, memory_order_relaxed) == 0;
+    return atomic_load_explicit(&worker->urgent.length, memory_order_relaxed) == 0 &&
+           atomic_load_explicit(&worker->queue.length, memory_order_relaxed) == 0;
 }
 
 bool scheduler_is_otherwise_idle(struct worker *worker)
@@ -233,11 +256,11 @@ static void run(struct worker *worker, struct fiber *fiber)
 
     switch (worker->switched_to) {
     case SWITCHED_TO_YIELD:
-        queue_push(&worker->queue, fiber, fiber, 1);
+        enqueue(worker, fiber);
         break;
     case SWITCHED_TO_WAIT:
         if (!waiter_commit(&fiber->waiter))
-            queue_push(&worker->queue, fiber, fiber, 1);
+            enqueue(worker, fiber);
         break;
     case SWITCHED_TO_END:
         fiber_finish(fiber);
@@ -311,15 +334,19 @@ static void poll_now_and_then(struct runtime *runtime)
     poller_release(poller);
 }
 
+bool scheduler_urgent_waits(struct worker *worker)
+{
+    poll_now_and_then(worker->runtime);
+    return atomic_load_explicit(&worker->urgent.length, memory_order_relaxed) > 0;
+}
+
 /* The next fiber to run; NULL when the runtime stops. */
 static struct fiber *next_fiber(struct worker *worker)
 {
     struct runtime *runtime = worker->runtime;
     poll_now_and_then(runtime);
     for (;;) {
-        struct fiber *last = NULL;
-        size_t count = 0;
-        struct fiber *fiber = queue_take(&worker->queue, one, &last, &count);
+        struct fiber *fiber = take_own(worker);
         if (fiber == NULL)
             fiber = steal(worker);
         if (fiber != NULL) {
@@ -357,6 +384,7 @@ void scheduler_init(struct runtime *runtime)
         struct worker *worker = &runtime->workers[i];
         worker->runtime = runtime;
         worker->index = i;
+        pthread_mutex_init(&worker->urgent.mutex, NULL);
         pthread_mutex_init(&worker->queue.mutex, NULL);
     }
 }
@@ -377,6 +405,8 @@ void scheduler_destroy(struct runtime *runtime)
         wake_home(&runtime->workers[i]);
     for (size_t i = 0; i < runtime->started_workers; i++)
         pthread_join(runtime->workers[i].thread, NULL);
-    for (size_t i = 0; i < runtime->worker_count; i++)
+    for (size_t i = 0; i < runtime->worker_count; i++) {
+        pthread_mutex_destroy(&runtime->workers[i].urgent.mutex);
         pthread_mutex_destroy(&runtime->workers[i].queue.mutex);
+    }
 }

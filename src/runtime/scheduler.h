@@ -1,10 +1,11 @@
 /*
  * Inside the runtime only: the worker threads, their queues, and the switch between a fiber and its worker.
  *
- * Each worker has a FIFO queue. A fiber that a worker makes runnable goes onto that worker's own queue; one that
- * another thread makes runnable goes onto the queue of the worker that ran it last. A worker whose queue is empty
- * steals half of another's, and sleeps when there is nothing to steal: the first to do so in the poller, the others on
- * a futex.
+ * Each worker has two FIFO queues, of urgent fibers and of the others; the urgent go first, and a fiber that goes on
+ * computing makes way for them (coop_charge). A fiber that a worker makes runnable goes onto that worker's own queue;
+ * one that another thread makes runnable goes onto the queue of the worker that ran it last. A worker whose queue is
+ * empty steals half of another's, and sleeps when there is nothing to steal: the first to do so in the poller, the
+ * others on a futex.
  *
  * Waking a sleeping thread costs tens of microseconds, so it is done only when there is one and (a) a queue holds more
  * than the one fiber that its worker will take next, or (b) a fiber goes on computing (coop_charge) although another
@@ -35,6 +36,7 @@ struct fiber {
     void *argument;
     const char *name;
     unsigned budget;
+    bool urgent;
     size_t home; /* index of the worker that ran it last */
 
     struct fiber *next; /* in a run queue; guarded by the queue's mutex */
@@ -70,6 +72,7 @@ struct worker {
     bool searching; /* counted in runtime->searching */
     int64_t backlog_since_ns;
 
+    struct run_queue urgent;
     struct run_queue queue;
     bool idle;             /* guarded by runtime->idle_mutex; cleared by who wakes it */
     atomic_bool polling;   /* sleeps in the poller rather than on wake_word */
@@ -118,6 +121,9 @@ bool scheduler_is_otherwise_idle(struct worker *worker);
 
 /* The running fiber goes on computing: lets an idle worker have what has been waiting behind it. */
 void scheduler_share_backlog(struct worker *worker);
+
+/* The running fiber goes on computing: looks for events when nobody else does, and says whether it should make way. */
+bool scheduler_urgent_waits(struct worker *worker);
 
 /* fiber.c: what a stack prepared for a fiber begins with, and what its worker does after it has ended. */
 void fiber_main(void *fiber);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "runtime/sync.h"
 
 #include <fenv.h>
 #include <pthread.h>
@@ -229,6 +230,50 @@ static kith_error *spawn_two_that_charge_much(void *argument)
     return fiber_join(b);
 }
 
+struct urgent_test {
+    pthread_mutex_t mutex;
+    struct wait_list waiting;
+    bool woken, served;
+};
+
+static kith_error *serve_urgently(void *argument)
+{
+    struct urgent_test *test = argument;
+    fiber_make_urgent();
+    pthread_mutex_lock(&test->mutex);
+    kith_error *error = NULL;
+    while (!test->woken && error == NULL)
+        error = wait_list_wait(&test->waiting, &test->mutex, WAIT_FOREVER);
+    test->served = true;
+    pthread_mutex_unlock(&test->mutex);
+    return error;
+}
+
+static kith_error *compute_beside_an_urgent_fiber(void *argument)
+{
+    struct urgent_test *test = argument;
+    struct fiber *urgent, *other;
+    atomic_size_t count = 0;
+    TRY(spawn(serve_urgently, test, &urgent));
+    TRY(fiber_yield());
+    TRY(spawn(count_up, &count, &other));
+    pthread_mutex_lock(&test->mutex);
+    test->woken = true;
+    wait_list_wake_all(&test->waiting);
+    pthread_mutex_unlock(&test->mutex);
+    EXPECT(!test->served);
+    TRY(coop_charge(1));
+    EXPECT(test->served);
+    TRY(fiber_join(other));
+    return fiber_join(urgent);
+}
+
+static void a_computing_fiber_makes_way_for_an_urgent_one_at_its_next_charge(void **state)
+{
+    struct urgent_test test = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    run_on(1, compute_beside_an_urgent_fiber, &test);
+}
+
 static void charging_more_than_the_budget_yields_once(void **state)
 {
     struct turns turns = {0};
@@ -451,6 +496,7 @@ int main(void)
         cmocka_unit_test(an_idle_thread_comes_when_two_wait_behind_a_running_fiber),
         cmocka_unit_test(a_fiber_behind_one_that_computes_is_taken_by_an_idle_thread),
         cmocka_unit_test(computing_fibers_take_turns_of_128_charges),
+        cmocka_unit_test(a_computing_fiber_makes_way_for_an_urgent_one_at_its_next_charge),
         cmocka_unit_test(charging_more_than_the_budget_yields_once),
         cmocka_unit_test(charging_outside_a_fiber_does_nothing),
         cmocka_unit_test(the_rounding_mode_belongs_to_the_fiber),
