@@ -82,6 +82,7 @@ static kith_error *send_all(struct remote_task *task)
 kith_error *remote_task_send(void *remote_task)
 {
     struct remote_task *task = remote_task;
+    fiber_make_urgent();
     error_free(remote_task_failed(task, send_all(task)));
     return NULL;
 }
@@ -136,6 +137,7 @@ static kith_error *receive_all(struct remote_task *task)
 kith_error *remote_task_receive(void *remote_task)
 {
     struct remote_task *task = remote_task;
+    fiber_make_urgent();
     kith_error *error = receive_all(task);
     if (error == NULL && !task->metrics.final)
         error = error_new(KITH_ERROR_PROTOCOL, "ended the task before it was told to");

@@ -87,6 +87,7 @@ static kith_error *wait_for_occasion(struct reporter *reporter, enum occasion *o
 static kith_error *report(void *argument)
 {
     struct reporter *reporter = argument;
+    fiber_make_urgent();
     for (;;) {
         enum occasion occasion;
         size_t filter = 0;
@@ -162,6 +163,7 @@ static kith_error *finish(struct reporter *reporter, kith_error *take_error)
 kith_error *task_control_serve(struct worker_tasks *tasks, struct grpc_call *call)
 {
     _cleanup_(task_unref) struct task *task = NULL;
+    fiber_make_urgent();
     TRY(receive_plan(tasks, call, &task));
     struct reporter reporter = {.task = task, .call = call};
     kith_error *error = worker_tasks_add(tasks, task);
