@@ -29,6 +29,8 @@ enum setting_type { SETTING_BOOL, SETTING_NUMBER, SETTING_BYTES, SETTING_MILLISE
       "read the row groups first that tighten a Top-K bound fastest")                                             \
     X(PARQUET_VERIFY_CHECKSUMS, "execution.parquet.verify_checksums", BOOL, 0, 0, 1, NULL,                        \
       "check the CRC-32 of pages that carry one")                                                                 \
+    X(PARQUET_TRUST_FLOATS, "execution.parquet.trust_float_statistics", BOOL, 0, 0, 1, NULL,                      \
+      "believe that a file without counts of NaN has none: NaN sorts as the largest value")                       \
     X(DYNAMIC_FILTERS, "optimizer.enable_dynamic_filter_pushdown", BOOL, 1, 0, 1, NULL,                           \
       "let operators push filters to scans while the query runs")                                                 \
     X(TOPK_DYNAMIC_FILTERS, "optimizer.enable_topk_dynamic_filter_pushdown", BOOL, 1, 0, 1, NULL,                 \

@@ -53,6 +53,7 @@ struct morsel_file {
 
 struct morsel_queue {
     const struct parquet_scan *scan;
+    bool trust_floats; /* the setting of that name */
     struct table *table;
     struct metric_set *metrics;
     struct dynamic_filter **filters; /* scan->dynamic_filter_count of them, borrowed */
@@ -70,6 +71,13 @@ kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_s
 void morsel_queue_reset(struct morsel_queue *queue);
 /* The next row group that no bound excludes now; false when there is none. */
 bool morsel_queue_take(struct morsel_queue *queue, struct morsel *out);
+
+/* Few writers count NaN, which lies outside of min and max and sorts as the largest value. Who knows that there is none
+ * can say so. */
+static inline void trust_float_statistics(struct column_statistics *statistics)
+{
+    statistics->may_have_nan = statistics->may_have_nan && !statistics->has_max;
+}
 
 /* Whose bound excludes the container, if any: the local one is asked first, so that "remote" means remote alone. */
 enum exclusion { EXCLUDED_NOT, EXCLUDED_BY_LOCAL, EXCLUDED_BY_REMOTE };

@@ -5,12 +5,15 @@ struct row_group_statistics {
     const struct table *table;
     size_t file;
     size_t row_group;
+    bool trust_floats;
 };
 
 static void get_row_group(const struct statistics_source *source, size_t column, struct column_statistics *out)
 {
     const struct row_group_statistics *self = CONTAINER_OF(source, const struct row_group_statistics, source);
     table_row_group_statistics(self->table, self->file, self->row_group, column, out);
+    if (self->trust_floats)
+        trust_float_statistics(out);
 }
 
 enum exclusion bounds_exclude(struct dynamic_filter *const *filters, size_t count,
@@ -46,6 +49,8 @@ static void find_best(const struct morsel_queue *queue, struct morsel *morsel)
     if (key->expr->kind != EXPR_COLUMN)
         return;
     table_row_group_statistics(queue->table, morsel->file, morsel->row_group, key->expr->column.index, &statistics);
+    /* For the order alone: where NaN might be, the largest number is the better guess. */
+    trust_float_statistics(&statistics);
     morsel->has_best = statistics_best_value(&statistics, &key->expr->type, key->order, &morsel->best);
 }
 
@@ -74,7 +79,7 @@ static kith_error *list_file(struct morsel_queue *queue, size_t file, bool prune
     const struct parquet_metadata *metadata = queue->table->files[file].file->metadata;
     size_t owned = 0, before = queue->count;
     for (size_t i = 0; i < metadata->row_group_count; i++) {
-        struct row_group_statistics statistics = {{get_row_group}, queue->table, file, i};
+        struct row_group_statistics statistics = {{get_row_group}, queue->table, file, i, queue->trust_floats};
         struct morsel morsel = {.file = (uint32_t)file, .row_group = (uint32_t)i};
         if (metadata->row_groups[i].row_count == 0 || !owns_row_group(&scan->files[file], &metadata->row_groups[i]))
             continue;
@@ -103,6 +108,7 @@ kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_s
 {
     size_t row_groups = 0;
     *queue = (struct morsel_queue){.scan = scan, .table = table, .metrics = metrics, .filters = filters};
+    queue->trust_floats = settings_get(settings, SETTING_PARQUET_TRUST_FLOATS) != 0;
     pthread_mutex_init(&queue->mutex, NULL);
     for (size_t i = 0; i < table->file_count; i++)
         row_groups += table->files[i].file->metadata->row_group_count;
@@ -150,15 +156,31 @@ static bool note_outcome(struct morsel_queue *queue, const struct morsel *morsel
     return passed_over;
 }
 
+static enum exclusion exclude(const struct morsel_queue *queue, const struct morsel *morsel, bool trust_floats)
+{
+    struct row_group_statistics statistics = {
+        {get_row_group}, queue->table, morsel->file, morsel->row_group, trust_floats};
+    return bounds_exclude(queue->filters, queue->scan->dynamic_filter_count, &statistics.source);
+}
+
+/* Tells whoever wonders why nothing is passed over: the file does not say that it holds no NaN. */
+static void count_kept_for_nan(const struct morsel_queue *queue, const struct morsel *morsel)
+{
+    if (queue->scan->dynamic_filter_count == 0 || queue->trust_floats ||
+        !type_is_float(queue->scan->dynamic_filters[0].exprs[0].expr->type.id))
+        return;
+    metric_add(queue->metrics, METRIC_ROW_GROUPS_KEPT_NAN, exclude(queue, morsel, true) != EXCLUDED_NOT);
+}
+
 bool morsel_queue_take(struct morsel_queue *queue, struct morsel *out)
 {
     while (take_next(queue, out)) {
-        struct row_group_statistics statistics = {{get_row_group}, queue->table, out->file, out->row_group};
-        enum exclusion exclusion =
-            bounds_exclude(queue->filters, queue->scan->dynamic_filter_count, &statistics.source);
+        enum exclusion exclusion = exclude(queue, out, queue->trust_floats);
         bool file_passed_over = note_outcome(queue, out, exclusion == EXCLUDED_NOT);
-        if (exclusion == EXCLUDED_NOT)
+        if (exclusion == EXCLUDED_NOT) {
+            count_kept_for_nan(queue, out);
             return true;
+        }
         bool local = exclusion == EXCLUDED_BY_LOCAL;
         metric_add(queue->metrics, local ? METRIC_ROW_GROUPS_PRUNED_LOCAL : METRIC_ROW_GROUPS_PRUNED_REMOTE, 1);
         metric_add(queue->metrics, local ? METRIC_FILES_PRUNED_LOCAL : METRIC_FILES_PRUNED_REMOTE, file_passed_over);

@@ -70,6 +70,12 @@ static void get_segment(const struct statistics_source *source, size_t column, s
     table_row_group_statistics(scan->table, scan->morsel.file, scan->morsel.row_group, column, out);
 }
 
+static void get_trusted_segment(const struct statistics_source *source, size_t column, struct column_statistics *out)
+{
+    get_segment(source, column, out);
+    trust_float_statistics(out);
+}
+
 /* The segment that begins at the next row ends where the first page of a key or filter column does. */
 static void find_segment(struct row_group_scan *scan)
 {
@@ -98,7 +104,8 @@ static void skip_rows(struct row_group_scan *scan, uint64_t rows)
 static bool segment_is_ruled_out(struct row_group_scan *scan)
 {
     const struct parquet_scan *plan = scan->plan->scan;
-    struct segment_statistics statistics = {{get_segment}, scan};
+    bool trust = settings_get(&scan->operator->context->settings, SETTING_PARQUET_TRUST_FLOATS) != 0;
+    struct segment_statistics statistics = {{trust ? get_trusted_segment : get_segment}, scan};
     struct metric_set *metrics = scan->operator->metrics;
     bool fresh = !scan->segment_checked;
     bool whole_row_group = scan->segment_end - scan->segment_start == scan->row_count;

@@ -30,6 +30,8 @@ enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
       "row groups passed over by this task's bound")                                                                  \
     X(ROW_GROUPS_PRUNED_REMOTE, "row_groups_pruned_remote_bound", COUNT_UNIT,                                         \
       "row groups that only a sibling's bound passed over")                                                           \
+    X(ROW_GROUPS_KEPT_NAN, "row_groups_kept_for_nan", COUNT_UNIT,                                                     \
+      "row groups that a bound would have passed over if the file said that they hold no NaN")                        \
     X(ROW_GROUPS_READ, "row_groups_read", COUNT_UNIT, "row groups that were opened and are done")                     \
     X(PAGES_PRUNED_STATISTICS, "pages_pruned_statistics", COUNT_UNIT, "page ranges passed over by the page index")    \
     X(PAGES_PRUNED_LOCAL, "pages_pruned_local_bound", COUNT_UNIT, "page ranges passed over by this task's bound")     \
