@@ -128,10 +128,10 @@ static kith_error *check(const struct thrift_reader *reader, const struct raw_he
     return NULL;
 }
 
-kith_error *page_header_parse(const char *file, const uint8_t *bytes, size_t length, uint64_t offset,
-                              struct page_header *out, bool *ran_out)
+kith_error *page_header_parse(const uint8_t *bytes, size_t length, uint64_t offset, struct page_header *out,
+                              bool *ran_out)
 {
-    struct thrift_reader reader = thrift_reader_make(file, "page header", bytes, length, offset);
+    struct thrift_reader reader = thrift_reader_make("Thrift", "page header", bytes, length, offset);
     struct raw_header raw = {.kind = -1,
                              .compressed_bytes = -1,
                              .uncompressed_bytes = -1,

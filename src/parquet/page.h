@@ -26,9 +26,9 @@ struct page_header {
 };
 
 /* Parses the header at the start of `bytes`, which lies at `offset` of the file. When the bytes end inside of it the
- * error is CORRUPT and *ran_out is set: with more of the file it may parse. */
-kith_error *page_header_parse(const char *file, const uint8_t *bytes, size_t length, uint64_t offset,
-                              struct page_header *out, bool *ran_out) _must_check_;
+ * error is CORRUPT and *ran_out is set: with more of the file it may parse. Errors do not name the file. */
+kith_error *page_header_parse(const uint8_t *bytes, size_t length, uint64_t offset, struct page_header *out,
+                              bool *ran_out) _must_check_;
 
 /* Where pages are decompressed to; grows and is kept. At least PAGE_SLACK bytes after the page may be read. */
 enum { PAGE_SLACK = 64 };

@@ -72,8 +72,7 @@ static kith_error *read_header(struct page_cursor *cursor, size_t size, bool ski
         size_t length = (size_t)MIN((uint64_t)needed, left);
         TRY(byte_window_get(&cursor->window, cursor->page_offset, length, wanted_bytes(cursor, length, skipping),
                             &bytes));
-        kith_error *error = page_header_parse(cursor->window.storage->path, bytes, length, cursor->page_offset,
-                                              &cursor->header, &ran_out);
+        kith_error *error = page_header_parse(bytes, length, cursor->page_offset, &cursor->header, &ran_out);
         if (!ran_out || length == left)
             return error;
         error_free(error);
@@ -191,8 +190,7 @@ kith_error *page_cursor_open_dictionary(struct page_cursor *cursor, struct page_
                          (unsigned long long)size);
     TRY(byte_window_get_aside(&cursor->window, cursor->dictionary_offset, (size_t)size,
                               &cursor->workspace->dictionary_in, &bytes));
-    TRY(page_header_parse(cursor->window.storage->path, bytes, (size_t)size, cursor->dictionary_offset, header,
-                          &ran_out));
+    TRY(page_header_parse(bytes, (size_t)size, cursor->dictionary_offset, header, &ran_out));
     if (header->kind != PAGE_DICTIONARY || header->compressed_bytes > size - header->header_bytes)
         return error_new(KITH_ERROR_CORRUPT, "no whole dictionary page at byte %llu, before the first data page",
                          (unsigned long long)cursor->dictionary_offset);

@@ -4,7 +4,7 @@
 #include "columnar/array.h"
 #include "parquet/page_builder.h"
 
-enum { ROWS = 4000, PAGE_ROWS = 700, VALUE_BYTES = 24, ENTRIES = 40 };
+enum { ROWS = 8000, PAGE_ROWS = 4096, VALUE_BYTES = 24, ENTRIES = 40 };
 
 /* What a row has to come back as: the bytes of the Arrow value, or of the string. */
 struct row {
@@ -162,7 +162,7 @@ static void add_dictionary(struct table *table, uint64_t *seed)
 static void add_page(struct table *table, enum page_kind version, bool dictionary_only, uint64_t *seed)
 {
     const struct column_kind *kind = table->kind;
-    size_t count = test_random(seed) % PAGE_ROWS, present_count = 0;
+    size_t count = test_random(seed) % (test_random(seed) % 4 == 0 ? PAGE_ROWS : 700), present_count = 0;
     unsigned null_of = (unsigned[]){1000000, 2, 10, 1}[test_random(seed) % 4]; /* every n-th is NULL, roughly */
     enum parquet_encoding encoding = kind->encodings[test_random(seed) % kind->encoding_count];
     if (dictionary_only)
