@@ -1,7 +1,6 @@
 /*
  * Paths of local files as DataFusion's plans hold them: an object store's URL ("file:///") and a path in it, without
- * the leading slash and with the characters percent-encoded that Rust's object_store crate encodes. What is sent is
- * absolute, since a worker has another working directory.
+ * the leading slash. What is sent is absolute, since a worker has another working directory.
  */
 #ifndef KITH_WIRE_FILE_PATH_H
 #define KITH_WIRE_FILE_PATH_H

@@ -24,9 +24,8 @@ kith_error *plan_decoder_keep_schema(struct plan_decoder *decoder, struct schema
     return NULL;
 }
 
-/* An operator over `input`, or over none: schema and partitions are its input's until it says otherwise. */
-static kith_error *new_operator(struct plan_decoder *decoder, enum physical_kind kind, struct physical_plan *input,
-                                struct physical_plan **out)
+kith_error *plan_decoder_operator(struct plan_decoder *decoder, enum physical_kind kind, struct physical_plan *input,
+                                  struct physical_plan **out)
 {
     if (++decoder->operators > LIMIT_PLAN_OPERATORS)
         return error_new(KITH_ERROR_LIMIT, "the plan has more than PLAN_OPERATORS (%d) operators",
@@ -50,60 +49,77 @@ static kith_error *require_one_partition(const struct physical_plan *input, cons
     return error_new(KITH_ERROR_CORRUPT, "%s in the plan reads %zu partitions; it takes one", name, input->partitions);
 }
 
-static kith_error *build_projection(struct plan_decoder *decoder, const Datafusion__ProjectionExecNode *message,
-                                    struct physical_plan *input, struct physical_plan **out)
+kith_error *plan_decoder_project(struct plan_decoder *decoder, const struct expr **exprs, const char *const *names,
+                                 size_t count, struct physical_plan *input, struct physical_plan **out)
 {
     struct field *fields;
     struct schema *schema;
+    TRY(plan_decoder_operator(decoder, PHYSICAL_PROJECTION, input, out));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &fields, count));
+    /* schema_new copies what it is given. */
+    for (size_t i = 0; i < count; i++)
+        fields[i] =
+            (struct field){.name = (char *)(uintptr_t)names[i], .type = exprs[i]->type, .nullable = exprs[i]->nullable};
+    (*out)->projection.exprs = exprs;
+    TRY(schema_new(fields, count, &schema));
+    return plan_decoder_keep_schema(decoder, schema, &(*out)->schema);
+}
+
+static kith_error *build_projection(struct plan_decoder *decoder, const Datafusion__ProjectionExecNode *message,
+                                    struct physical_plan *input, struct physical_plan **out)
+{
+    const struct expr **exprs;
     size_t count = message->n_expr;
     if (count > LIMIT_COLUMNS)
         return error_new(KITH_ERROR_LIMIT, "a projection to %zu columns exceeds COLUMNS (%d)", count, LIMIT_COLUMNS);
     if (message->n_expr_name != count)
         return error_new(KITH_ERROR_CORRUPT, "a projection in the plan has %zu expressions and %zu names", count,
                          message->n_expr_name);
-    TRY(new_operator(decoder, PHYSICAL_PROJECTION, input, out));
-    TRY(ARENA_NEW_ARRAY(decoder->arena, &(*out)->projection.exprs, count));
-    TRY(ARENA_NEW_ARRAY(decoder->arena, &fields, count));
-    for (size_t i = 0; i < count; i++) {
-        const struct expr *expr;
-        TRY(expr_decode(&decoder->exprs, input->schema, message->expr[i], &expr));
-        (*out)->projection.exprs[i] = expr;
-        fields[i] = (struct field){.name = message->expr_name[i], .type = expr->type, .nullable = expr->nullable};
-    }
-    TRY(schema_new(fields, count, &schema));
-    return plan_decoder_keep_schema(decoder, schema, &(*out)->schema);
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &exprs, count));
+    for (size_t i = 0; i < count; i++)
+        TRY(expr_decode(&decoder->exprs, input->schema, message->expr[i], &exprs[i]));
+    return plan_decoder_project(decoder, exprs, (const char *const *)message->expr_name, count, input, out);
 }
 
 /* DataFusion's filter may drop columns, which is a projection of its own here. */
 static kith_error *project_columns(struct plan_decoder *decoder, const uint32_t *columns, size_t count,
                                    struct physical_plan *input, struct physical_plan **out)
 {
-    struct schema *schema;
-    size_t *indices;
+    const struct expr **exprs;
+    const char **names;
     if (count > LIMIT_COLUMNS)
         return error_new(KITH_ERROR_LIMIT, "a filter with %zu columns exceeds COLUMNS (%d)", count, LIMIT_COLUMNS);
-    TRY(new_operator(decoder, PHYSICAL_PROJECTION, input, out));
-    TRY(ARENA_NEW_ARRAY(decoder->arena, &(*out)->projection.exprs, count));
-    TRY(ARENA_NEW_ARRAY(decoder->arena, &indices, count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &exprs, count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &names, count));
     for (size_t i = 0; i < count; i++) {
-        indices[i] = columns[i];
-        TRY(expr_column(decoder->arena, input->schema, columns[i], &(*out)->projection.exprs[i]));
+        TRY(expr_column(decoder->arena, input->schema, columns[i], &exprs[i]));
+        names[i] = exprs[i]->column.name;
     }
-    TRY(schema_project(input->schema, indices, count, &schema));
-    return plan_decoder_keep_schema(decoder, schema, &(*out)->schema);
+    return plan_decoder_project(decoder, exprs, names, count, input, out);
+}
+
+static bool keeps_all_columns(const Datafusion__FilterExecNode *message, const struct schema *input)
+{
+    if (message->n_projection != input->field_count)
+        return false;
+    for (size_t i = 0; i < message->n_projection; i++)
+        if (message->projection[i] != i)
+            return false;
+    return true;
 }
 
 static kith_error *build_filter(struct plan_decoder *decoder, const Datafusion__FilterExecNode *message,
                                 struct physical_plan *input, struct physical_plan **out)
 {
-    TRY(new_operator(decoder, PHYSICAL_FILTER, input, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_FILTER, input, out));
     TRY(predicate_decode(&decoder->exprs, input->schema, message->expr, &(*out)->filter.predicate));
     if (message->maybe_fetch_case != 0) {
-        TRY(new_operator(decoder, PHYSICAL_LOCAL_LIMIT, *out, out));
+        TRY(plan_decoder_operator(decoder, PHYSICAL_LOCAL_LIMIT, *out, out));
         (*out)->limit.fetch = message->fetch;
     }
-    return message->n_projection == 0 ? NULL
-                                      : project_columns(decoder, message->projection, message->n_projection, *out, out);
+    if (keeps_all_columns(message, input->schema))
+        return NULL;
+    return project_columns(decoder, message->projection, message->n_projection, *out, out);
 }
 
 static kith_error *decode_filter_id(const Datafusion__PhysicalExprNode *node, uint64_t *out)
@@ -117,7 +133,7 @@ static kith_error *decode_filter_id(const Datafusion__PhysicalExprNode *node, ui
 static kith_error *build_sort(struct plan_decoder *decoder, const Datafusion__SortExecNode *message,
                               struct physical_plan *input, struct physical_plan **out)
 {
-    TRY(new_operator(decoder, PHYSICAL_SORT, input, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_SORT, input, out));
     struct physical_plan *sort = *out;
     if (!message->preserve_partitioning)
         TRY(require_one_partition(input, "a sort of everything"));
@@ -137,7 +153,7 @@ static kith_error *build_sort(struct plan_decoder *decoder, const Datafusion__So
 static kith_error *build_merge(struct plan_decoder *decoder, const Datafusion__SortPreservingMergeExecNode *message,
                                struct physical_plan *input, struct physical_plan **out)
 {
-    TRY(new_operator(decoder, PHYSICAL_SORT_PRESERVING_MERGE, input, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_SORT_PRESERVING_MERGE, input, out));
     TRY(sort_exprs_decode(&decoder->exprs, input->schema, message->expr, message->n_expr, &(*out)->sort.exprs));
     (*out)->sort.count = message->n_expr;
     (*out)->sort.fetch = MAX(message->fetch, (int64_t)-1);
@@ -148,7 +164,7 @@ static kith_error *build_merge(struct plan_decoder *decoder, const Datafusion__S
 static kith_error *build_coalesce(struct plan_decoder *decoder, const Datafusion__CoalescePartitionsExecNode *message,
                                   struct physical_plan *input, struct physical_plan **out)
 {
-    TRY(new_operator(decoder, PHYSICAL_COALESCE_PARTITIONS, input, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_COALESCE_PARTITIONS, input, out));
     (*out)->partitions = 1;
     (*out)->limit.fetch = message->maybe_whole_fetch_case != 0 ? MAX(message->whole_fetch, (int64_t)-1)
                           : message->maybe_fetch_case != 0     ? (int64_t)message->fetch
@@ -160,7 +176,7 @@ static kith_error *build_global_limit(struct plan_decoder *decoder, const Datafu
                                       struct physical_plan *input, struct physical_plan **out)
 {
     TRY(require_one_partition(input, "a limit of everything"));
-    TRY(new_operator(decoder, PHYSICAL_GLOBAL_LIMIT, input, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_GLOBAL_LIMIT, input, out));
     (*out)->limit.skip = message->maybe_whole_skip_case != 0 ? message->whole_skip : (int64_t)message->skip;
     (*out)->limit.fetch = MAX(message->fetch, (int64_t)-1);
     if ((*out)->limit.skip < 0)
@@ -171,27 +187,43 @@ static kith_error *build_global_limit(struct plan_decoder *decoder, const Datafu
 static kith_error *build_local_limit(struct plan_decoder *decoder, const Datafusion__LocalLimitExecNode *message,
                                      struct physical_plan *input, struct physical_plan **out)
 {
-    TRY(new_operator(decoder, PHYSICAL_LOCAL_LIMIT, input, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_LOCAL_LIMIT, input, out));
     (*out)->limit.fetch =
         message->maybe_whole_fetch_case != 0 ? MAX(message->whole_fetch, (int64_t)-1) : (int64_t)message->fetch;
     return NULL;
 }
 
-/* One row is one partition; it has no columns, which an expression without input columns needs none of. */
+/* DataFusion's single row may have columns, all NULL; here a projection makes them. */
+static kith_error *project_nulls(struct plan_decoder *decoder, const struct schema *schema, struct physical_plan *input,
+                                 struct physical_plan **out)
+{
+    const struct expr **exprs;
+    const char **names;
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &exprs, schema->field_count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &names, schema->field_count));
+    for (size_t i = 0; i < schema->field_count; i++) {
+        TRY(type_require_flat(&schema->fields[i].type));
+        struct scalar null = scalar_null(&schema->fields[i].type);
+        TRY(expr_literal(decoder->arena, &null, &exprs[i]));
+        names[i] = schema->fields[i].name;
+    }
+    return plan_decoder_project(decoder, exprs, names, schema->field_count, input, out);
+}
+
 static kith_error *build_placeholder(struct plan_decoder *decoder, const Datafusion__PlaceholderRowExecNode *message,
                                      struct physical_plan **out)
 {
-    struct schema *schema;
+    struct schema *schema, *no_columns;
     if (message->partitions > 1)
         return error_new(KITH_ERROR_NOT_IMPLEMENTED, "placeholder_row of %u partitions is not implemented",
                          message->partitions);
-    TRY(new_operator(decoder, PHYSICAL_PLACEHOLDER_ROW, NULL, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_PLACEHOLDER_ROW, NULL, out));
     TRY(schema_decode(message->schema, "placeholder_row", &schema));
-    TRY(plan_decoder_keep_schema(decoder, schema, &(*out)->schema));
+    TRY(plan_decoder_keep_schema(decoder, schema, &schema));
+    TRY(schema_new(NULL, 0, &no_columns));
+    TRY(plan_decoder_keep_schema(decoder, no_columns, &(*out)->schema));
     (*out)->partitions = 1;
-    return schema->field_count == 0
-               ? NULL
-               : error_new(KITH_ERROR_NOT_IMPLEMENTED, "placeholder_row with columns is not implemented");
+    return schema->field_count == 0 ? NULL : project_nulls(decoder, schema, *out, out);
 }
 
 static kith_error *build_empty(struct plan_decoder *decoder, const Datafusion__EmptyExecNode *message,
@@ -201,7 +233,7 @@ static kith_error *build_empty(struct plan_decoder *decoder, const Datafusion__E
     if (message->partitions > LIMIT_PLAN_PARTITIONS)
         return error_new(KITH_ERROR_LIMIT, "%u partitions exceed PLAN_PARTITIONS (%d)", message->partitions,
                          LIMIT_PLAN_PARTITIONS);
-    TRY(new_operator(decoder, PHYSICAL_EMPTY, NULL, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_EMPTY, NULL, out));
     TRY(schema_decode(message->schema, "empty", &schema));
     TRY(plan_decoder_keep_schema(decoder, schema, &(*out)->schema));
     (*out)->partitions = MAX(message->partitions, 1U);
@@ -217,7 +249,7 @@ static kith_error *build_network(struct plan_decoder *decoder, const Kith__Plan_
     if (message->partitions == 0 || message->partitions > LIMIT_PLAN_PARTITIONS)
         return error_new(KITH_ERROR_LIMIT, "network_coalesce of %" PRIu64 " partitions; PLAN_PARTITIONS allows %d",
                          message->partitions, LIMIT_PLAN_PARTITIONS);
-    TRY(new_operator(decoder, PHYSICAL_NETWORK_COALESCE, NULL, out));
+    TRY(plan_decoder_operator(decoder, PHYSICAL_NETWORK_COALESCE, NULL, out));
     TRY(schema_decode(message->schema, "network_coalesce", &schema));
     TRY(plan_decoder_keep_schema(decoder, schema, &(*out)->schema));
     (*out)->network.stage = message->stage;
@@ -243,8 +275,8 @@ static kith_error *build_extension(struct plan_decoder *decoder, const Datafusio
 static kith_error *build_scan(struct plan_decoder *decoder, const Datafusion__ParquetScanExecNode *message,
                               struct physical_plan **out)
 {
-    TRY(new_operator(decoder, PHYSICAL_PARQUET_SCAN, NULL, out));
-    return scan_decode(decoder, message, *out);
+    TRY(plan_decoder_operator(decoder, PHYSICAL_PARQUET_SCAN, NULL, out));
+    return scan_decode(decoder, message, out);
 }
 
 static kith_error *build(struct plan_decoder *decoder, const Datafusion__PhysicalPlanNode *node,

@@ -30,6 +30,10 @@ static kith_error *put_filter(const struct physical_plan *plan, Datafusion__Phys
     node->filter->input = input;
     node->filter->default_filter_selectivity = SELECTIVITY_PERCENT;
     node->filter->batch_size = BATCH_ROWS;
+    node->filter->n_projection = plan->schema->field_count;
+    TRY(ARENA_NEW_ARRAY(arena, &node->filter->projection, plan->schema->field_count));
+    for (size_t i = 0; i < plan->schema->field_count; i++)
+        node->filter->projection[i] = (uint32_t)i;
     return expr_encode(plan->filter.predicate, arena, &node->filter->expr);
 }
 

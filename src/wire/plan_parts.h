@@ -32,9 +32,18 @@ struct plan_decoder {
     VEC(const struct physical_plan *) producers; /* sorts that tighten a filter */
 };
 
-/* Fills `out->scan`, schema and partitions, and lists its filters. */
+/* Fills the scan *in_out and lists its filters. Where it computes, or keeps a limit by itself,
+ * *in_out becomes an operator over it. */
 kith_error *scan_decode(struct plan_decoder *decoder, const Datafusion__ParquetScanExecNode *message,
-                        struct physical_plan *out) _must_check_;
+                        struct physical_plan **in_out) _must_check_;
+
+/* An operator over `input`, or over none: schema and partitions are its input's until the caller says otherwise. */
+kith_error *plan_decoder_operator(struct plan_decoder *decoder, enum physical_kind kind, struct physical_plan *input,
+                                  struct physical_plan **out) _must_check_;
+
+/* A projection of `input` to `count` expressions over it, named by `names`. */
+kith_error *plan_decoder_project(struct plan_decoder *decoder, const struct expr **exprs, const char *const *names,
+                                 size_t count, struct physical_plan *input, struct physical_plan **out) _must_check_;
 
 /* Keeps the schema for the plan's life; *out is it. On error it is released. */
 kith_error *plan_decoder_keep_schema(struct plan_decoder *decoder, struct schema *take_schema,

@@ -66,50 +66,91 @@ static kith_error *decode_files(struct plan_decoder *decoder, const Datafusion__
     return NULL;
 }
 
-/* Column `index` of the table, under `alias`, as column `place` of the output. */
-static kith_error *project(struct physical_plan *out, struct field *fields, size_t place, size_t index, char *alias)
+/* The output has the given columns of the table; they are named by the table. */
+static kith_error *set_columns(struct plan_decoder *decoder, size_t *columns, size_t count, struct physical_plan *out)
 {
-    const struct schema *table = out->scan.table_schema;
-    if (index >= table->field_count)
-        return error_new(KITH_ERROR_CORRUPT, "a scan in the plan has column %zu of %zu", index, table->field_count);
-    out->scan.columns[place] = index;
-    /* Shallow: schema_new copies what it is given. */
-    fields[place] = table->fields[index];
-    if (alias != NULL)
-        fields[place].name = alias;
+    struct schema *schema;
+    for (size_t i = 0; i < count; i++)
+        if (columns[i] >= out->scan.table_schema->field_count)
+            return error_new(KITH_ERROR_CORRUPT, "a scan in the plan has column %zu of %zu", columns[i],
+                             out->scan.table_schema->field_count);
+    out->scan.columns = columns;
+    TRY(schema_project(out->scan.table_schema, columns, count, &schema));
+    return plan_decoder_keep_schema(decoder, schema, &out->schema);
+}
+
+/* Before DataFusion 52: by number, or all columns. */
+static kith_error *project_by_number(struct plan_decoder *decoder, const Datafusion__FileScanExecConf *config,
+                                     struct physical_plan *out)
+{
+    size_t count = config->n_projection > 0 ? config->n_projection : out->scan.table_schema->field_count;
+    size_t *columns;
+    if (count > LIMIT_COLUMNS)
+        return error_new(KITH_ERROR_LIMIT, "a scan of %zu columns exceeds COLUMNS (%d)", count, LIMIT_COLUMNS);
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &columns, count));
+    for (size_t i = 0; i < count; i++)
+        columns[i] = config->n_projection > 0 ? config->projection[i] : i;
+    return set_columns(decoder, columns, count, out);
+}
+
+/* The columns that expressions read, each once, and where each column of the table is among them. */
+static kith_error *columns_read(struct plan_decoder *decoder, const struct expr **exprs, size_t count,
+                                size_t field_count, size_t **columns, size_t *column_count, size_t **mapping)
+{
+    bool *used;
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &used, field_count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, columns, field_count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, mapping, field_count));
+    *column_count = 0;
+    for (size_t i = 0; i < count; i++)
+        expr_columns(exprs[i], used);
+    for (size_t i = 0; i < field_count; i++) {
+        (*mapping)[i] = used[i] ? *column_count : SIZE_MAX;
+        if (used[i])
+            (*columns)[(*column_count)++] = i;
+    }
     return NULL;
 }
 
-static kith_error *project_expr(struct physical_plan *out, struct field *fields, size_t place,
-                                const Datafusion__ProjectionExpr *message)
+/* Whether the projection is plain columns under their own names, which a scan does by itself; *columns is them. */
+static kith_error *as_columns(struct plan_decoder *decoder, const struct expr **exprs,
+                              const Datafusion__ProjectionExprs *message, size_t **columns)
 {
-    if (message->expr == NULL || message->expr->kind_case != DATAFUSION__PHYSICAL_EXPR_NODE__KIND_COLUMN)
-        return error_new(KITH_ERROR_NOT_IMPLEMENTED, "a scan that computes %s is not implemented", message->alias);
-    return project(out, fields, place, message->expr->column->index, message->alias);
+    size_t *indices;
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &indices, message->n_projections));
+    *columns = NULL;
+    for (size_t i = 0; i < message->n_projections; i++) {
+        if (exprs[i]->kind != EXPR_COLUMN || strcmp(exprs[i]->column.name, message->projections[i]->alias) != 0)
+            return NULL;
+        indices[i] = exprs[i]->column.index;
+    }
+    *columns = indices;
+    return NULL;
 }
 
-static kith_error *decode_projection(struct plan_decoder *decoder, const Datafusion__FileScanExecConf *config,
-                                     struct physical_plan *out)
+/* DataFusion's scan may compute and rename; here a projection above it does. */
+static kith_error *project_exprs(struct plan_decoder *decoder, const Datafusion__ProjectionExprs *message,
+                                 struct physical_plan *scan, struct physical_plan **out)
 {
-    const Datafusion__ProjectionExprs *exprs = config->projection_exprs;
-    bool has_indices = exprs == NULL && config->n_projection > 0;
-    size_t count = exprs != NULL ? exprs->n_projections
-                   : has_indices ? config->n_projection
-                                 : out->scan.table_schema->field_count;
-    struct schema *schema;
-    struct field *fields;
+    const struct expr **exprs;
+    size_t *columns, *mapping, column_count, count = message->n_projections;
+    const char **names;
     if (count > LIMIT_COLUMNS)
         return error_new(KITH_ERROR_LIMIT, "a scan of %zu columns exceeds COLUMNS (%d)", count, LIMIT_COLUMNS);
-    TRY(ARENA_NEW_ARRAY(decoder->arena, &out->scan.columns, count));
-    TRY(ARENA_NEW_ARRAY(decoder->arena, &fields, count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &exprs, count));
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &names, count));
     for (size_t i = 0; i < count; i++) {
-        if (exprs != NULL)
-            TRY(project_expr(out, fields, i, exprs->projections[i]));
-        else
-            TRY(project(out, fields, i, has_indices ? config->projection[i] : i, NULL));
+        names[i] = message->projections[i]->alias;
+        TRY(expr_decode(&decoder->exprs, scan->scan.table_schema, message->projections[i]->expr, &exprs[i]));
     }
-    TRY(schema_new(fields, count, &schema));
-    return plan_decoder_keep_schema(decoder, schema, &out->schema);
+    TRY(as_columns(decoder, exprs, message, &columns));
+    if (columns != NULL)
+        return set_columns(decoder, columns, count, scan);
+    TRY(columns_read(decoder, exprs, count, scan->scan.table_schema->field_count, &columns, &column_count, &mapping));
+    TRY(set_columns(decoder, columns, column_count, scan));
+    for (size_t i = 0; i < count; i++)
+        TRY(expr_remap(decoder->arena, exprs[i], mapping, &exprs[i]));
+    return plan_decoder_project(decoder, exprs, names, count, scan, out);
 }
 
 static kith_error *decode_order(const Datafusion__SortOrder *message, struct sort_order *out)
@@ -207,27 +248,42 @@ static kith_error *decode_predicate(struct plan_decoder *decoder, const Datafusi
     return count == 0 ? NULL : expr_logical(decoder->arena, EXPR_AND, exprs, count, &scan->predicate);
 }
 
-static kith_error *decode_limit(const Datafusion__ScanLimit *message, int64_t *out)
+/* Where no operator above keeps the limit, one is put there. */
+static kith_error *decode_limit(struct plan_decoder *decoder, const Datafusion__ScanLimit *message,
+                                struct physical_plan *scan, struct physical_plan **out)
 {
-    *out = message == NULL ? -1 : (int64_t)message->limit;
-    if (message == NULL || message->maybe_whole_limit_case == 0)
+    scan->scan.limit = -1;
+    if (message == NULL)
         return NULL;
-    *out = message->whole_limit;
-    return *out >= 0 ? NULL : error_new(KITH_ERROR_CORRUPT, "a scan in the plan has the limit %" PRId64, *out);
+    if (message->maybe_sufficient_rows_case != 0) {
+        scan->scan.limit = message->sufficient_rows;
+        return scan->scan.limit >= 0
+                   ? NULL
+                   : error_new(KITH_ERROR_CORRUPT, "a scan in the plan has the limit %" PRId64, scan->scan.limit);
+    }
+    scan->scan.limit = message->limit;
+    TRY(plan_decoder_operator(decoder, PHYSICAL_LOCAL_LIMIT, *out, out));
+    (*out)->limit.fetch = message->limit;
+    return NULL;
 }
 
 kith_error *scan_decode(struct plan_decoder *decoder, const Datafusion__ParquetScanExecNode *message,
-                        struct physical_plan *out)
+                        struct physical_plan **in_out)
 {
     const Datafusion__FileScanExecConf *config = message->base_conf;
+    struct physical_plan *scan = *in_out;
     struct schema *schema;
     if (config == NULL)
         return error_new(KITH_ERROR_CORRUPT, "a scan in the plan says nothing of its files");
     TRY(refuse_unsupported(config));
     TRY(schema_decode(config->schema, "a scan", &schema));
-    TRY(plan_decoder_keep_schema(decoder, schema, &out->scan.table_schema));
-    TRY(decode_files(decoder, config, out));
-    TRY(decode_projection(decoder, config, out));
-    TRY(decode_limit(config->limit, &out->scan.limit));
-    return message->predicate == NULL ? NULL : decode_predicate(decoder, message->predicate, &out->scan);
+    TRY(plan_decoder_keep_schema(decoder, schema, &scan->scan.table_schema));
+    TRY(decode_files(decoder, config, scan));
+    if (message->predicate != NULL)
+        TRY(decode_predicate(decoder, message->predicate, &scan->scan));
+    if (config->projection_exprs == NULL)
+        TRY(project_by_number(decoder, config, scan));
+    else
+        TRY(project_exprs(decoder, config->projection_exprs, scan, in_out));
+    return decode_limit(decoder, config->limit, scan, in_out);
 }

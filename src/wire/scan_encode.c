@@ -120,24 +120,57 @@ static kith_error *encode_limit(int64_t limit, struct arena *arena, Datafusion__
         return NULL;
     TRY(protobuf_new(arena, &datafusion__scan_limit__descriptor, &out->limit));
     out->limit->limit = (uint32_t)MIN(limit, (int64_t)UINT32_MAX);
-    if (limit <= UINT32_MAX)
-        return NULL;
-    out->limit->maybe_whole_limit_case = DATAFUSION__SCAN_LIMIT__MAYBE_WHOLE_LIMIT_WHOLE_LIMIT;
-    out->limit->whole_limit = limit;
+    out->limit->maybe_sufficient_rows_case = DATAFUSION__SCAN_LIMIT__MAYBE_SUFFICIENT_ROWS_SUFFICIENT_ROWS;
+    out->limit->sufficient_rows = limit;
+    return NULL;
+}
+
+/* A message that is sent as opaque bytes; in `arena`. */
+static kith_error *pack(const ProtobufCMessage *message, struct arena *arena, ProtobufCBinaryData *out)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    char *kept;
+    TRY(protobuf_write(message, &bytes));
+    TRY(arena_string(arena, bytes.data, bytes.length, &kept));
+    *out = (ProtobufCBinaryData){bytes.length, (uint8_t *)kept};
     return NULL;
 }
 
 /* DataFusion applies a scan's predicate to rows only when it is told to. */
-static kith_error *encode_options(struct arena *arena, DatafusionCommon__TableParquetOptions **out)
+static kith_error *encode_options(struct arena *arena, ProtobufCBinaryData *out)
 {
-    TRY(protobuf_new(arena, &datafusion_common__table_parquet_options__descriptor, out));
-    TRY(protobuf_new(arena, &datafusion_common__parquet_options__descriptor, &(*out)->global));
-    DatafusionCommon__ParquetOptions *options = (*out)->global;
-    options->enable_page_index = 1;
-    options->pruning = 1;
-    options->skip_metadata = 1;
-    options->pushdown_filters = 1;
-    return arena_string(arena, "1.0", 3, &options->writer_version);
+    static char writer_version[] = "1.0";
+    DatafusionCommon__TableParquetOptions table_options;
+    DatafusionCommon__ParquetOptions options;
+    datafusion_common__table_parquet_options__init(&table_options);
+    datafusion_common__parquet_options__init(&options);
+    options.enable_page_index = 1;
+    options.pruning = 1;
+    options.skip_metadata = 1;
+    options.pushdown_filters = 1;
+    options.writer_version = writer_version;
+    table_options.global = &options;
+    return pack(&table_options.base, arena, out);
+}
+
+/* Nothing is known, of as many columns as DataFusion expects. */
+static kith_error *encode_statistics(size_t columns, struct arena *arena, ProtobufCBinaryData *out)
+{
+    DatafusionCommon__Precision absent;
+    DatafusionCommon__ColumnStats column;
+    DatafusionCommon__Statistics statistics;
+    datafusion_common__precision__init(&absent);
+    datafusion_common__column_stats__init(&column);
+    datafusion_common__statistics__init(&statistics);
+    absent.precision_info = DATAFUSION_COMMON__PRECISION_INFO__ABSENT;
+    column.min_value = column.max_value = column.null_count = &absent;
+    column.distinct_count = column.sum_value = column.byte_size = &absent;
+    statistics.num_rows = statistics.total_byte_size = &absent;
+    statistics.n_column_stats = columns;
+    TRY(ARENA_NEW_ARRAY(arena, &statistics.column_stats, columns));
+    for (size_t i = 0; i < columns; i++)
+        statistics.column_stats[i] = &column;
+    return pack(&statistics.base, arena, out);
 }
 
 kith_error *scan_encode(const struct physical_plan *plan, struct arena *arena, Datafusion__ParquetScanExecNode **out)
@@ -149,7 +182,9 @@ kith_error *scan_encode(const struct physical_plan *plan, struct arena *arena, D
     TRY(encode_file_groups(plan, arena, config));
     TRY(encode_projection(plan, arena, config));
     TRY(encode_limit(plan->scan.limit, arena, config));
+    TRY(encode_statistics(plan->scan.table_schema->field_count, arena, &config->statistics));
     config->object_store_url = store_url;
+    TRY(protobuf_new(arena, &datafusion__constraints__descriptor, &config->constraints));
     TRY(protobuf_new(arena, &datafusion__parquet_scan_exec_node__descriptor, out));
     (*out)->base_conf = config;
     TRY(encode_options(arena, &(*out)->parquet_options));
