@@ -82,6 +82,36 @@ static void random_expressions_arrive_as_they_were_sent(void **state)
     }
 }
 
+/* Bytes written by DataFusion 55: SELECT count(*) AS n of 2,000 rows, counted from statistics, and SELECT id, d, p …
+ * WHERE false. */
+static void plans_that_datafusion_wrote_are_read(void **state)
+{
+    static const uint8_t one_row[] =
+        "\x22\x2a\x0a\x1e\xda\x01\x1b\x0a\x17\x0a\x15\x0a\x0f\x63\x6f\x75\x6e\x74\x28\x49\x6e\x74\x36\x34"
+        "\x28\x31\x29\x29\x12\x02\x52\x00\x10\x01\x12\x05\x12\x03\x38\xd0\x0f\x1a\x01\x6e";
+    static const uint8_t no_rows[] =
+        "\x1a\x2c\x0a\x28\x0a\x0a\x0a\x02\x69\x64\x12\x02\x52\x00\x18\x01\x0a\x0a\x0a\x01\x64\x12\x03\x8a"
+        "\x01\x00\x18\x01\x0a\x0e\x0a\x01\x70\x12\x07\xc2\x01\x04\x18\x0f\x20\x02\x18\x01\x10\x01";
+    _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
+    _cleanup_(strbuf_reset) struct strbuf text = {0};
+    struct physical_plan *read;
+    char name[128];
+    assert_ok(plan_decode(one_row, sizeof one_row - 1, &arena, &read));
+    assert_ok(physical_plan_format(read, &text));
+    assert_string_equal(strbuf_text(&text), "ProjectionExec: expr=[2000 as n]\n"
+                                            "  ProjectionExec: expr=[NULL as count(Int64(1))]\n"
+                                            "    PlaceholderRowExec\n");
+    assert_ok(plan_decode(no_rows, sizeof no_rows - 1, &arena, &read));
+    assert_int_equal(read->kind, PHYSICAL_EMPTY);
+    assert_int_equal(read->partitions, 1);
+    assert_int_equal(read->schema->field_count, 3);
+    assert_string_equal(read->schema->fields[2].name, "p");
+    assert_string_equal(type_format(&read->schema->fields[0].type, name, sizeof name), "Int64");
+    assert_string_equal(type_format(&read->schema->fields[1].type, name, sizeof name), "Date32");
+    assert_string_equal(type_format(&read->schema->fields[2].type, name, sizeof name), "Decimal128(15, 2)");
+    assert_true(read->schema->fields[2].nullable);
+}
+
 /* NOT NOT … id = id, as deep as an expression may be; CASE takes the most levels of messages. */
 static const struct expr *deep_expr(struct arena *arena, const struct schema *schema, enum expr_kind kind, size_t depth)
 {
@@ -484,6 +514,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_plan_arrives_as_it_was_sent),
+        cmocka_unit_test(plans_that_datafusion_wrote_are_read),
         cmocka_unit_test(random_expressions_arrive_as_they_were_sent),
         cmocka_unit_test(the_deepest_expressions_arrive),
         cmocka_unit_test(long_chains_of_and_are_flat_however_they_are_sent),
