@@ -1,6 +1,7 @@
 /*
  * A sort of all rows of a partition, in memory: batches are kept, their keys encoded, and row numbers sorted by key.
- * Rows of equal keys keep the order they came in.
+ * Rows of equal keys keep the order they came in. Sorting goes by runs that are then merged, so that other fibers get
+ * their turn and a cancelled query ends in the middle of it.
  */
 #include "exec/operators.h"
 #include "exec/row_store.h"
@@ -8,6 +9,8 @@
 #include "runtime/fiber.h"
 
 #include <endian.h>
+
+enum { ROWS_A_RUN = 32768 };
 
 struct sort_row {
     uint64_t prefix; /* first bytes of the key */
@@ -25,6 +28,7 @@ struct full_sort_stream {
     struct row_store rows;
     struct strbuf key_bytes; /* keys of all rows, one after another */
     VEC(struct sort_row) order;
+    struct sort_row *merged; /* scratch of as many rows, while there are several runs */
     struct reservation reservation;
     bool finished;
     size_t emitted;
@@ -77,15 +81,58 @@ static int compare_rows(const void *a, const void *b, void *context)
     return order != 0 ? order : x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* Merges the sorted rows [start, middle) and [middle, end) of `order` to the same places of `merged`. */
+static kith_error *merge_runs(struct full_sort_stream *sort, size_t start, size_t middle, size_t end)
+{
+    const struct sort_row *rows = sort->order.items;
+    size_t left = start, right = middle;
+    for (size_t out = start; out < end; out++) {
+        bool from_left =
+            left < middle && (right == end || compare_rows(&rows[left], &rows[right], sort->key_bytes.data) < 0);
+        sort->merged[out] = from_left ? rows[left++] : rows[right++];
+        if (out % ROWS_A_RUN == 0)
+            TRY(operator_charge(sort->operator, 1));
+    }
+    return NULL;
+}
+
+static kith_error *reserve_merged(struct full_sort_stream *sort)
+{
+    TRY(reservation_resize(&sort->reservation,
+                           sort->reservation.bytes + sort->order.length * sizeof *sort->order.items));
+    return NEW_ARRAY(&sort->merged, sort->order.length);
+}
+
+static kith_error *sort_rows(struct full_sort_stream *sort)
+{
+    size_t count = sort->order.length;
+    for (size_t start = 0; start < count; start += ROWS_A_RUN) {
+        qsort_r(sort->order.items + start, MIN(count - start, (size_t)ROWS_A_RUN), sizeof *sort->order.items,
+                compare_rows, sort->key_bytes.data);
+        TRY(operator_charge(sort->operator, 1));
+    }
+    if (count <= ROWS_A_RUN)
+        return NULL;
+    TRY(reserve_merged(sort));
+    for (size_t width = ROWS_A_RUN; width < count; width *= 2) {
+        for (size_t start = 0; start < count; start += 2 * width)
+            TRY(merge_runs(sort, start, MIN(start + width, count), MIN(start + 2 * width, count)));
+        struct sort_row *rows = sort->order.items;
+        sort->order.items = sort->merged;
+        sort->order.capacity = count;
+        sort->merged = rows;
+    }
+    free(TAKE(sort->merged));
+    return reservation_resize(&sort->reservation, sort->reservation.bytes - count * sizeof *sort->order.items);
+}
+
 static kith_error *sort_next(struct stream *stream, struct batch **out)
 {
     struct full_sort_stream *sort = CONTAINER_OF(stream, struct full_sort_stream, stream);
     if (!sort->finished) {
         TRY(consume_input(sort));
         int64_t start = operator_now(sort->operator);
-        if (sort->order.length > 1)
-            qsort_r(sort->order.items, sort->order.length, sizeof *sort->order.items, compare_rows,
-                    sort->key_bytes.data);
+        TRY(sort_rows(sort));
         TRY(row_store_merge(&sort->rows));
         operator_charge_time(sort->operator, start);
         sort->finished = true;
@@ -115,6 +162,7 @@ static void sort_free(struct stream *stream)
     row_store_reset(&sort->rows);
     strbuf_reset(&sort->key_bytes);
     vec_reset(&sort->order);
+    free(sort->merged);
     reservation_release(&sort->reservation);
     free(sort);
 }

@@ -120,20 +120,28 @@ static kith_error *pick(struct merge_stream *merge, struct merge_input *input)
     }
     struct picked_row row = {(uint32_t)input->piece, (uint32_t)(input->row - input->piece_start)};
     TRY(vec_push(&merge->picked, row));
-    if (++input->row < input->batch->rows)
-        return NULL;
-    TRY(end_piece(merge, input));
-    return advance_batch(merge, input);
+    return ++input->row < input->batch->rows ? NULL : end_piece(merge, input);
+}
+
+static bool is_used_up(const struct merge_input *input)
+{
+    return input->batch != NULL && input->row == input->batch->rows;
 }
 
 static kith_error *pick_rows(struct merge_stream *merge, size_t wanted)
 {
     while (merge->picked.length < wanted) {
         size_t winner = merge->losers[0];
-        if (merge->inputs[winner].batch == NULL)
+        struct merge_input *input = &merge->inputs[winner];
+        /* The next batch is waited for only when another row is wanted. */
+        if (is_used_up(input))
+            TRY(advance_batch(merge, input));
+        else if (input->batch == NULL)
             break;
-        TRY(pick(merge, &merge->inputs[winner]));
-        replay(merge, winner);
+        else
+            TRY(pick(merge, input));
+        if (!is_used_up(input))
+            replay(merge, winner);
     }
     for (size_t i = 0; i < merge->count; i++)
         TRY(end_piece(merge, &merge->inputs[i]));

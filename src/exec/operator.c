@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "exec/operators.h"
+#include "runtime/cancel.h"
 
 /* The one place where a plan node's kind chooses its operator. */
 static kith_error *make_operator(enum physical_kind kind, struct operator** out)
@@ -134,11 +135,17 @@ void operator_charge_time(struct operator* operator, int64_t start_ns)
     metric_add(operator->metrics, METRIC_ELAPSED_COMPUTE, (uint64_t)(operator_now(operator) - start_ns));
 }
 
+kith_error *operator_charge(struct operator* operator, unsigned units)
+{
+    TRY(cancel_token_check(operator->context->cancel));
+    return coop_charge(units);
+}
+
 kith_error *operator_hand_out(struct operator* operator, struct batch * batch)
 {
     metric_add(operator->metrics, METRIC_OUTPUT_ROWS, batch_row_count(batch));
     metric_add(operator->metrics, METRIC_OUTPUT_BATCHES, 1);
-    return coop_charge(1);
+    return operator_charge(operator, 1);
 }
 
 kith_error *operator_emit_slice(struct operator* operator, struct batch * result, size_t *position, struct batch **out)

@@ -29,6 +29,9 @@ int64_t operator_now(const struct operator* operator);
 /* Adds the time since `start_ns` to elapsed_compute. */
 void operator_charge_time(struct operator* operator, int64_t start_ns);
 
+/* Charges the fiber's budget; gives the reason when the query is cancelled, on a fiber of another token too. */
+kith_error *operator_charge(struct operator* operator, unsigned units) _must_check_;
+
 /* Counts rows and batches handed out and charges the fiber's budget for one. */
 kith_error *operator_hand_out(struct operator* operator, struct batch * batch) _must_check_;
 

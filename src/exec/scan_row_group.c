@@ -379,7 +379,7 @@ kith_error *row_group_scan_next(struct row_group_scan *scan, struct batch **out)
         TRY(error);
         if (*out != NULL)
             return NULL;
-        TRY(coop_charge(1));
+        TRY(operator_charge(scan->operator, 1));
     }
     close_row_group(scan);
     return NULL;

@@ -20,12 +20,17 @@ struct stream_ops {
 struct stream {
     const struct stream_ops *ops;
     struct schema *schema; /* borrowed from the plan */
+    bool ended;            /* for stream_next */
 };
 
 static inline kith_error *_must_check_ stream_next(struct stream *stream, struct batch **out)
 {
     *out = NULL;
-    return stream->ops->next(stream, out);
+    if (stream->ended)
+        return NULL;
+    kith_error *error = stream->ops->next(stream, out);
+    stream->ended = error != NULL || *out == NULL;
+    return error;
 }
 
 static inline void stream_free(struct stream *stream)

@@ -1,6 +1,7 @@
 /*
  * The K smallest of many sort keys, each with the number of a row that its owner keeps. A binary max-heap: the top is
- * the K-th best so far, and a key enters only if it is strictly smaller, so of equal keys the earlier one stays.
+ * the K-th best so far, and a key enters only if it is strictly smaller. Which of several keys equal to the K-th goes
+ * when a smaller one enters is not said.
  * Belongs to one fiber; its memory is the owner's to reserve.
  */
 #ifndef KITH_EXEC_TOPK_HEAP_H
