@@ -135,7 +135,7 @@ static kith_error *decode_fixed(struct page_decoder *decoder, const struct piece
 static kith_error *decode_bits(struct page_decoder *decoder, const struct piece *piece, struct column_output *output)
 {
     uint8_t *out = output->values->data;
-    uint8_t bits[DECODER_ROWS / 8];
+    uint8_t bits[DECODER_ROWS / 8] = {0};
     if (piece->positions == NULL)
         return value_reader_bits(&decoder->values, piece->present, out, output->rows);
     TRY(value_reader_bits(&decoder->values, piece->present, bits, 0));

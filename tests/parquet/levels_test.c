@@ -36,7 +36,7 @@ static void put_bit_packed(struct strbuf *out, const uint64_t *values, unsigned 
 static void check(struct level_reader *reader, const uint64_t *levels, unsigned maximum, uint64_t *seed)
 {
     for (size_t at = 0; at < ROWS;) {
-        uint8_t bits[ROWS / 8 + 1];
+        uint8_t bits[ROWS / 8 + 1] = {0};
         size_t rows = MIN(1 + test_random(seed) % 100, ROWS - at), present, expected = 0;
         bool skip = test_random(seed) % 3 == 0;
         assert_ok(level_reader_read(reader, rows, skip ? NULL : bits, &present));
