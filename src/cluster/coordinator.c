@@ -257,6 +257,12 @@ void coordinator_sum_task(struct coordinator *coordinator, size_t number, uint64
             values[i] += task->nodes[node][i];
 }
 
+bool coordinator_task_is_complete(struct coordinator *coordinator, size_t number)
+{
+    HOLD_MUTEX(&coordinator->mutex);
+    return coordinator->tasks[number].metrics.final;
+}
+
 bool coordinator_sharing(const struct coordinator *coordinator, struct filter_registry_counters *out)
 {
     if (coordinator->registry == NULL)

@@ -57,6 +57,8 @@ void coordinator_read_task(struct coordinator *coordinator, size_t task, struct 
 
 /* All operators of a task together, as far as is known. */
 void coordinator_sum_task(struct coordinator *coordinator, size_t task, uint64_t values[METRIC_COUNT]);
+/* Whether the metrics are the task's last ones. */
+bool coordinator_task_is_complete(struct coordinator *coordinator, size_t task);
 
 /* False when the query shares no bounds. */
 bool coordinator_sharing(const struct coordinator *coordinator, struct filter_registry_counters *out);

@@ -162,6 +162,38 @@ kith_error *query_explain(const struct query *query, bool analyzed, bool verbose
     return analyzed ? explain_run(&run, verbose, out) : explain_plan(&run, out);
 }
 
+size_t query_task_count(const struct query *query)
+{
+    return query->stages == NULL ? 1 : query->stages->task_count;
+}
+
+static void sum_own_task(const struct query *query, uint64_t values[METRIC_COUNT])
+{
+    memset(values, 0, METRIC_COUNT * sizeof *values);
+    for (size_t i = 0; i < query->tree->node_count; i++)
+        for (int j = 0; j < METRIC_COUNT; j++)
+            values[j] += metric_get(&query->tree->metrics[i], (enum metric)j);
+}
+
+static void sum_task(const struct query *query, size_t task, uint64_t values[METRIC_COUNT])
+{
+    if (query->stages == NULL)
+        sum_own_task(query, values);
+    else
+        coordinator_sum_task(query->coordinator, task, values);
+}
+
+bool query_task_metrics(struct query *query, size_t task, uint64_t values[METRIC_COUNT])
+{
+    sum_task(query, task, values);
+    return query->stages == NULL || coordinator_task_is_complete(query->coordinator, task);
+}
+
+bool query_sharing(const struct query *query, struct filter_registry_counters *out)
+{
+    return query->coordinator != NULL && coordinator_sharing(query->coordinator, out);
+}
+
 static void add_progress(struct query_progress *progress, const uint64_t *values)
 {
     progress->row_groups_total += values[METRIC_ROW_GROUPS_TOTAL];
@@ -173,19 +205,10 @@ static void add_progress(struct query_progress *progress, const uint64_t *values
 
 void query_get_progress(struct query *query, struct query_progress *out)
 {
-    *out = (struct query_progress){.tasks = query->stages == NULL ? 1 : query->stages->task_count};
-    if (query->stages == NULL) {
-        for (size_t i = 0; i < query->tree->node_count; i++) {
-            uint64_t values[METRIC_COUNT];
-            for (int j = 0; j < METRIC_COUNT; j++)
-                values[j] = metric_get(&query->tree->metrics[i], (enum metric)j);
-            add_progress(out, values);
-        }
-        return;
-    }
-    for (size_t i = 0; i < query->stages->task_count; i++) {
+    *out = (struct query_progress){.tasks = query_task_count(query)};
+    for (size_t i = 0; i < out->tasks; i++) {
         uint64_t values[METRIC_COUNT];
-        coordinator_sum_task(query->coordinator, i, values);
+        sum_task(query, i, values);
         add_progress(out, values);
     }
 }

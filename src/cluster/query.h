@@ -9,8 +9,10 @@
 #define KITH_CLUSTER_QUERY_H
 
 #include "base/settings.h"
+#include "cluster/filter_registry.h"
 #include "columnar/batch.h"
 #include "plan/logical.h"
+#include "plan/metrics.h"
 #include "runtime/runtime.h"
 
 struct cluster; /* workers to send stages to */
@@ -54,5 +56,12 @@ struct query_progress {
     uint64_t tasks; /* 1 when nothing is distributed */
 };
 void query_get_progress(struct query *query, struct query_progress *out);
+
+/* For who measures, after query_finish. Tasks are numbered from 0; a query that was not distributed is one task. Its
+ * operators' metrics together; false when a worker's last ones did not come. */
+size_t query_task_count(const struct query *query);
+bool query_task_metrics(struct query *query, size_t task, uint64_t values[METRIC_COUNT]);
+/* What became of the bounds in the coordinator; false when the query shared none. */
+bool query_sharing(const struct query *query, struct filter_registry_counters *out);
 
 #endif

@@ -120,6 +120,8 @@ static kith_error *run_query(struct session *session, struct query *query, struc
     struct query_sink to = {.sink = sink};
     TRY(sink->begin(sink, query_schema(query)));
     TRY(drain(session, query, send_to_sink, &to));
+    if (sink->finished != NULL)
+        TRY(sink->finished(sink, query));
     return sink->end(sink, to.rows);
 }
 

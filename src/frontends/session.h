@@ -33,6 +33,8 @@ struct session_sink {
     kith_error *(*text)(struct session_sink *sink, const char *text);
     /* A statement without rows is done: "CREATE TABLE", "COPY 100". */
     kith_error *(*done)(struct session_sink *sink, const char *tag);
+    /* May be NULL. Before `end`: the query, finished, for who wants its metrics. */
+    kith_error *(*finished)(struct session_sink *sink, struct query *query);
 };
 
 /* Runs the statements of a text in order; the first error ends it, with its position in the text. From a fiber. */
