@@ -35,6 +35,8 @@ enum setting_type { SETTING_BOOL, SETTING_NUMBER, SETTING_BYTES, SETTING_MILLISE
       "let operators push filters to scans while the query runs")                                                 \
     X(TOPK_DYNAMIC_FILTERS, "optimizer.enable_topk_dynamic_filter_pushdown", BOOL, 1, 0, 1, NULL,                 \
       "let a Top-K push its bound to the scan")                                                                   \
+    X(PLANNED_BOUNDS, "optimizer.enable_topk_planned_bounds", BOOL, 1, 0, 1, NULL,                                \
+      "derive a first Top-K bound from statistics before anything is read")                                       \
     X(DEFAULT_NULL_ORDERING, "sql_parser.default_null_ordering", CHOICE, 0, 0, 3,                                 \
       "nulls_max,nulls_min,nulls_first,nulls_last", "where ORDER BY puts NULL unless the query says")             \
     X(MEMORY_LIMIT, "runtime.memory_limit", BYTES, 0, 0, INT64_MAX, NULL,                                         \

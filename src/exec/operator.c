@@ -59,6 +59,17 @@ static kith_error *build(const struct physical_plan *plan, struct task_context *
     return NULL;
 }
 
+static kith_error *offer_planned_bound(const struct scan_dynamic_filter *planned, struct dynamic_filter *filter)
+{
+    _cleanup_(bound_unref) struct bound *bound = NULL;
+    bool stronger;
+    if (planned->planned == NULL)
+        return NULL;
+    TRY(bound_new_planned(planned->planned, planned->exprs[0].order, &bound));
+    dynamic_filter_offer(filter, BOUND_PLANNED, bound, &stronger);
+    return NULL;
+}
+
 /* The filters that scans consume, each made once however many scans name it. */
 static kith_error *make_filters(const struct physical_plan *plan, struct task_context *context)
 {
@@ -70,6 +81,7 @@ static kith_error *make_filters(const struct physical_plan *plan, struct task_co
             TRY(alloc_resize(&context->filters, context->filter_count + 1, sizeof *context->filters));
             TRY(dynamic_filter_new(filter->id, filter->exprs, filter->count, &context->filters[context->filter_count]));
             context->filter_count++;
+            TRY(offer_planned_bound(filter, context->filters[context->filter_count - 1]));
         }
     }
     for (size_t i = 0; i < plan->input_count; i++)

@@ -79,10 +79,9 @@ static inline void trust_float_statistics(struct column_statistics *statistics)
     statistics->may_have_nan = statistics->may_have_nan && !statistics->has_max;
 }
 
-/* Whose bound excludes the container, if any: the local one is asked first, so that "remote" means remote alone. */
-enum exclusion { EXCLUDED_NOT, EXCLUDED_BY_LOCAL, EXCLUDED_BY_REMOTE };
-enum exclusion bounds_exclude(struct dynamic_filter *const *filters, size_t count,
-                              const struct statistics_source *statistics);
+/* Whose bound excludes the container: BOUND_ORIGINS when none does. They are asked in the order of the enumeration. */
+enum bound_origin bounds_exclude(struct dynamic_filter *const *filters, size_t count,
+                                 const struct statistics_source *statistics);
 
 /* Reads one row group batch by batch. Reused by a stream for one after another. */
 struct row_group_scan;

@@ -16,20 +16,19 @@ static void get_row_group(const struct statistics_source *source, size_t column,
         trust_float_statistics(out);
 }
 
-enum exclusion bounds_exclude(struct dynamic_filter *const *filters, size_t count,
-                              const struct statistics_source *statistics)
+enum bound_origin bounds_exclude(struct dynamic_filter *const *filters, size_t count,
+                                 const struct statistics_source *statistics)
 {
-    enum exclusion result = EXCLUDED_NOT;
-    for (size_t i = 0; i < count && result == EXCLUDED_NOT; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct sort_expr *exprs;
         dynamic_filter_exprs(filters[i], &exprs);
-        for (int origin = BOUND_LOCAL; origin < BOUND_ORIGINS && result == EXCLUDED_NOT; origin++) {
+        for (int origin = 0; origin < BOUND_ORIGINS; origin++) {
             _cleanup_(bound_unref) struct bound *bound = dynamic_filter_slot(filters[i], (enum bound_origin)origin);
             if (bound != NULL && bound_excludes(bound, exprs, statistics))
-                result = origin == BOUND_LOCAL ? EXCLUDED_BY_LOCAL : EXCLUDED_BY_REMOTE;
+                return (enum bound_origin)origin;
         }
     }
-    return result;
+    return BOUND_ORIGINS;
 }
 
 /* A byte range owns the row groups whose first page begins in it. */
@@ -156,7 +155,7 @@ static bool note_outcome(struct morsel_queue *queue, const struct morsel *morsel
     return passed_over;
 }
 
-static enum exclusion exclude(const struct morsel_queue *queue, const struct morsel *morsel, bool trust_floats)
+static enum bound_origin exclude(const struct morsel_queue *queue, const struct morsel *morsel, bool trust_floats)
 {
     struct row_group_statistics statistics = {
         {get_row_group}, queue->table, morsel->file, morsel->row_group, trust_floats};
@@ -169,21 +168,24 @@ static void count_kept_for_nan(const struct morsel_queue *queue, const struct mo
     if (queue->scan->dynamic_filter_count == 0 || queue->trust_floats ||
         !type_is_float(queue->scan->dynamic_filters[0].exprs[0].expr->type.id))
         return;
-    metric_add(queue->metrics, METRIC_ROW_GROUPS_KEPT_NAN, exclude(queue, morsel, true) != EXCLUDED_NOT);
+    metric_add(queue->metrics, METRIC_ROW_GROUPS_KEPT_NAN, exclude(queue, morsel, true) != BOUND_ORIGINS);
 }
 
 bool morsel_queue_take(struct morsel_queue *queue, struct morsel *out)
 {
+    static const enum metric row_groups_pruned[] = {METRIC_ROW_GROUPS_PRUNED_STATISTICS, METRIC_ROW_GROUPS_PRUNED_LOCAL,
+                                                    METRIC_ROW_GROUPS_PRUNED_REMOTE};
+    static const enum metric files_pruned[] = {METRIC_FILES_PRUNED_STATISTICS, METRIC_FILES_PRUNED_LOCAL,
+                                               METRIC_FILES_PRUNED_REMOTE};
     while (take_next(queue, out)) {
-        enum exclusion exclusion = exclude(queue, out, queue->trust_floats);
-        bool file_passed_over = note_outcome(queue, out, exclusion == EXCLUDED_NOT);
-        if (exclusion == EXCLUDED_NOT) {
+        enum bound_origin excluded_by = exclude(queue, out, queue->trust_floats);
+        bool file_passed_over = note_outcome(queue, out, excluded_by == BOUND_ORIGINS);
+        if (excluded_by == BOUND_ORIGINS) {
             count_kept_for_nan(queue, out);
             return true;
         }
-        bool local = exclusion == EXCLUDED_BY_LOCAL;
-        metric_add(queue->metrics, local ? METRIC_ROW_GROUPS_PRUNED_LOCAL : METRIC_ROW_GROUPS_PRUNED_REMOTE, 1);
-        metric_add(queue->metrics, local ? METRIC_FILES_PRUNED_LOCAL : METRIC_FILES_PRUNED_REMOTE, file_passed_over);
+        metric_add(queue->metrics, row_groups_pruned[excluded_by], 1);
+        metric_add(queue->metrics, files_pruned[excluded_by], file_passed_over);
     }
     return false;
 }

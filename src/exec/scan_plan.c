@@ -55,7 +55,8 @@ static kith_error *remap_filters(struct scan_plan *plan, const size_t *position)
             exprs[j].order = filter->exprs[j].order;
             TRY(expr_remap(&plan->arena, filter->exprs[j].expr, position, &exprs[j].expr));
         }
-        plan->filters[i] = (struct scan_dynamic_filter){.id = filter->id, .exprs = exprs, .count = filter->count};
+        plan->filters[i] = (struct scan_dynamic_filter){
+            .id = filter->id, .exprs = exprs, .count = filter->count, .planned = filter->planned};
     }
     return NULL;
 }

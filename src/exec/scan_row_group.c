@@ -115,12 +115,13 @@ static bool segment_is_ruled_out(struct row_group_scan *scan)
         metric_add(metrics, METRIC_PAGES_PRUNED_STATISTICS, 1);
         return true;
     }
-    enum exclusion exclusion = bounds_exclude(scan->filters, plan->dynamic_filter_count, &statistics.source);
-    if (exclusion == EXCLUDED_BY_LOCAL)
-        metric_add(metrics, METRIC_PAGES_PRUNED_LOCAL, 1);
-    if (exclusion == EXCLUDED_BY_REMOTE)
-        metric_add(metrics, METRIC_PAGES_PRUNED_REMOTE, 1);
-    return exclusion != EXCLUDED_NOT;
+    static const enum metric pages_pruned[] = {METRIC_PAGES_PRUNED_STATISTICS, METRIC_PAGES_PRUNED_LOCAL,
+                                               METRIC_PAGES_PRUNED_REMOTE};
+    enum bound_origin excluded_by = bounds_exclude(scan->filters, plan->dynamic_filter_count, &statistics.source);
+    if (excluded_by == BOUND_ORIGINS)
+        return false;
+    metric_add(metrics, pages_pruned[excluded_by], 1);
+    return true;
 }
 
 /* Moves to the next rows that nothing rules out; false at the row group's end. */
@@ -228,8 +229,9 @@ static kith_error *apply_predicate(struct row_group_scan *scan)
 /* The task's own bound first, so that what a sibling's bound removes beyond it can be told. */
 static kith_error *apply_bounds(struct row_group_scan *scan, size_t filter)
 {
-    static const enum metric removed_by[] = {METRIC_ROWS_PRUNED_LOCAL, METRIC_ROWS_PRUNED_REMOTE};
-    for (int origin = BOUND_LOCAL; origin < BOUND_ORIGINS && rows_alive(scan) > 0; origin++) {
+    static const enum metric removed_by[] = {METRIC_ROWS_PRUNED_PLANNED, METRIC_ROWS_PRUNED_LOCAL,
+                                             METRIC_ROWS_PRUNED_REMOTE};
+    for (int origin = 0; origin < BOUND_ORIGINS && rows_alive(scan) > 0; origin++) {
         _cleanup_(bound_unref) struct bound *bound =
             dynamic_filter_slot(scan->filters[filter], (enum bound_origin)origin);
         _cleanup_(batch_unref) struct batch *batch = NULL;

@@ -45,8 +45,7 @@ static kith_error *publish_bound(struct topk_stream *topk)
 {
     const struct topk_entry *worst = topk_heap_worst(&topk->heap);
     struct str key = {(const char *)worst->key, worst->key_length};
-    if (topk->bound != NULL &&
-        str_compare(key, (struct str){(const char *)topk->bound->key, topk->bound->key_length}) >= 0)
+    if (topk->bound != NULL && !bound_is_beaten_by(topk->bound, key))
         return NULL;
 
     _cleanup_(bound_unref) struct bound *bound = NULL;

@@ -63,10 +63,42 @@ void bound_unref(struct bound *bound)
         free_bound(bound);
 }
 
+kith_error *bound_new_planned(const struct scalar *value, struct sort_order order, struct bound **out)
+{
+    TRY(bound_new(value, &order, 1, 0, out));
+    (*out)->inclusive = true;
+    return NULL;
+}
+
+/* Order by strength of two bounds by what they are made of. Keys of one sort with as many columns are never prefixes of
+ * each other, so where one is, it has fewer columns. */
+static int compare_strength(struct str a, bool a_inclusive, struct str b, bool b_inclusive)
+{
+    size_t shared = MIN(a.length, b.length);
+    int order = shared == 0 ? 0 : memcmp(a.data, b.data, shared);
+    if (order != 0)
+        return order;
+    /* (v, w) excludes every row that "worse than v" excludes, and fewer than "v or worse" does. */
+    if (a.length != b.length) {
+        bool shorter_is_inclusive = a.length < b.length ? a_inclusive : b_inclusive;
+        return (a.length < b.length) == shorter_is_inclusive ? 1 : -1;
+    }
+    return (int)a_inclusive - (int)b_inclusive;
+}
+
+static struct str key_of(const struct bound *bound)
+{
+    return (struct str){(const char *)bound->key, bound->key_length};
+}
+
 int bound_compare(const struct bound *a, const struct bound *b)
 {
-    return str_compare((struct str){(const char *)a->key, a->key_length},
-                       (struct str){(const char *)b->key, b->key_length});
+    return compare_strength(key_of(a), a->inclusive, key_of(b), b->inclusive);
+}
+
+bool bound_is_beaten_by(const struct bound *bound, struct str key)
+{
+    return compare_strength(key, false, key_of(bound), bound->inclusive) < 0;
 }
 
 bool statistics_best_value(const struct column_statistics *statistics, const struct data_type *type,
@@ -102,5 +134,5 @@ bool bound_excludes(const struct bound *bound, const struct sort_expr *exprs,
             return order > 0;
         /* No row is better in this key; those that tie must be better in a later one. */
     }
-    return true;
+    return !bound->inclusive;
 }

@@ -222,7 +222,8 @@ static kith_error *filter_by_key(const struct bound *bound, const struct sort_or
     TRY(sort_keys_encode(keys, arrays, orders, bound->value_count, batch->rows, batch->selection));
     TRY(selection_new(rows, &selection));
     for (size_t i = 0; i < rows; i++) {
-        if (str_compare(sort_keys_get(keys, i), limit) < 0)
+        int order = str_compare(sort_keys_get(keys, i), limit);
+        if (order < 0 || (order == 0 && bound->inclusive))
             selection->rows[selection->count++] = batch->selection == NULL ? (uint32_t)i : batch->selection->rows[i];
     }
     return narrowed(batch, selection, out);
@@ -244,7 +245,7 @@ static kith_error *filter_rows(const struct bound *bound, const struct sort_orde
     bool comparable = has_number_layout(&arrays[0]->type) || is_text(arrays[0]->type.id);
     if (!bound->values[0].is_null && !is_nan(&bound->values[0]) && comparable) {
         const struct first_key key = {
-            .array = arrays[0], .value = &bound->values[0], .order = orders[0], .ties = count > 1};
+            .array = arrays[0], .value = &bound->values[0], .order = orders[0], .ties = count > 1 || bound->inclusive};
         TRY(filter_by_first_key(&key, batch, &candidates));
         if (count == 1 || batch_row_count(candidates) == 0) {
             *out = TAKE(candidates);

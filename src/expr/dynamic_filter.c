@@ -74,7 +74,8 @@ void dynamic_filter_offer(struct dynamic_filter *filter, enum bound_origin origi
     *stronger = is_stronger(bound, filter->slots[origin]);
     if (origin == BOUND_REMOTE) {
         filter->counters.received++;
-        filter->counters.applied += *stronger && is_stronger(bound, filter->slots[BOUND_LOCAL]);
+        filter->counters.applied += *stronger && is_stronger(bound, filter->slots[BOUND_LOCAL]) &&
+                                    is_stronger(bound, filter->slots[BOUND_PLANNED]);
     }
     if (*stronger) {
         replaced = filter->slots[origin];
@@ -118,8 +119,10 @@ struct bound *dynamic_filter_slot(struct dynamic_filter *filter, enum bound_orig
 struct bound *dynamic_filter_bound(struct dynamic_filter *filter, enum bound_origin *origin)
 {
     pthread_mutex_lock(&filter->mutex);
-    const struct bound *local = filter->slots[BOUND_LOCAL], *remote = filter->slots[BOUND_REMOTE];
-    *origin = remote != NULL && is_stronger(remote, local) ? BOUND_REMOTE : BOUND_LOCAL;
+    *origin = BOUND_PLANNED;
+    for (int i = BOUND_PLANNED + 1; i < BOUND_ORIGINS; i++)
+        if (filter->slots[i] != NULL && is_stronger(filter->slots[i], filter->slots[*origin]))
+            *origin = (enum bound_origin)i;
     struct bound *bound = filter->slots[*origin] == NULL ? NULL : bound_ref(filter->slots[*origin]);
     pthread_mutex_unlock(&filter->mutex);
     return bound;

@@ -1,10 +1,12 @@
 /*
- * A dynamic filter: the Top-K bound as a predicate that tightens while the query runs. It has two slots that are
- * AND-ed: the `local` bound, set by the Top-K of this task, and the `remote` one, received from siblings through the
- * coordinator. A received bound never enters the local slot, so it cannot be published again (no echo).
+ * A dynamic filter: the Top-K bound as a predicate that tightens while the query runs. It has three slots that are
+ * AND-ed: the `planned` bound, which statistics proved before anything was read; the `local` one, set by the Top-K of
+ * this task; and the `remote` one, received from siblings through the coordinator. A received bound never enters the
+ * local slot, so it cannot be published again (no echo).
  *
- * A bound is the sort key of a row that at least K rows are no worse than; a row can be skipped unless its key is
- * strictly smaller. That is all a bound is for: skipping. It never decides the result.
+ * A bound is a sort key that at least K rows are no worse than. Where somebody holds such rows, a row can be skipped
+ * unless its key is strictly smaller; a planned bound is `inclusive`: the rows that prove it are still to be read, so
+ * those that equal it are kept. That is all a bound is for: skipping. It never decides the result.
  *
  * Thread-safe. Readers take a snapshot (one atomic load when nothing changed); bounds are immutable and
  * reference-counted.
@@ -20,7 +22,8 @@
 struct bound {
     struct refcount refs;
     size_t value_count;
-    struct scalar *values; /* one a sort expression; strings owned by the bound */
+    struct scalar *values; /* of the first value_count sort expressions; strings owned by the bound */
+    bool inclusive;        /* rows that equal it are kept */
     size_t key_length;
     uint8_t *key;     /* sort_key_encode_scalars of the values */
     int64_t found_ns; /* monotonic time of discovery or arrival, for telemetry */
@@ -31,10 +34,15 @@ kith_error *bound_new(const struct scalar *values, const struct sort_order *orde
 struct bound *bound_ref(struct bound *bound);
 void bound_unref(struct bound *bound);
 DEFINE_CLEANUP(bound_unref, struct bound)
+/* The bound that says so much of the first sort expression alone, and keeps what equals it. */
+kith_error *bound_new_planned(const struct scalar *value, struct sort_order order, struct bound **out) _must_check_;
 /* <0 when `a` is stronger (excludes more). Both of the same sort. */
 int bound_compare(const struct bound *a, const struct bound *b);
+/* Whether a bound of all sort expressions, with that key and not inclusive, would be stronger than this one. */
+bool bound_is_beaten_by(const struct bound *bound, struct str key);
 
-enum bound_origin { BOUND_LOCAL, BOUND_REMOTE, BOUND_ORIGINS };
+/* In the order in which what they rule out is counted: "remote" means what no other bound had ruled out. */
+enum bound_origin { BOUND_PLANNED, BOUND_LOCAL, BOUND_REMOTE, BOUND_ORIGINS };
 
 struct dynamic_filter_counters {
     uint64_t produced; /* local bounds offered that were stronger than the local one before */
@@ -64,7 +72,7 @@ void dynamic_filter_set_listener(struct dynamic_filter *filter, void (*listener)
 /* Number of changes so far: cheap test whether a snapshot is still current. */
 uint64_t dynamic_filter_generation(const struct dynamic_filter *filter);
 
-/* The strongest of both slots and whose it is; NULL while there is none. A new reference. */
+/* The strongest of all slots and whose it is; NULL while there is none. A new reference. */
 struct bound *dynamic_filter_bound(struct dynamic_filter *filter, enum bound_origin *origin);
 /* The bound of one slot; NULL while there is none. A new reference. */
 struct bound *dynamic_filter_slot(struct dynamic_filter *filter, enum bound_origin origin);

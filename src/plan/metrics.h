@@ -40,6 +40,8 @@ enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
     X(PAGES_READ, "pages_read", COUNT_UNIT, "data pages decompressed")                                                \
     X(PAGES_SKIPPED, "pages_skipped", COUNT_UNIT, "data pages whose rows were all ruled out")                         \
     X(ROWS_PRUNED_PREDICATE, "rows_pruned_predicate", COUNT_UNIT, "decoded rows that the predicate removed")          \
+    X(ROWS_PRUNED_PLANNED, "rows_pruned_planned_bound", COUNT_UNIT,                                                   \
+      "decoded rows that a bound proved by statistics removed")                                                       \
     X(ROWS_PRUNED_LOCAL, "rows_pruned_local_bound", COUNT_UNIT, "decoded rows that this task's bound removed")        \
     X(ROWS_PRUNED_REMOTE, "rows_pruned_remote_bound", COUNT_UNIT, "decoded rows that only a sibling's bound removed") \
     X(DECODE_TIME, "decode_time", NANOSECONDS, "decompressing and decoding pages")                                    \

@@ -39,6 +39,8 @@ struct scan_dynamic_filter {
     uint64_t id;
     const struct sort_expr *exprs;
     size_t count;
+    /* What statistics proved at planning: K rows are no worse than this in the first expression. NULL = nothing. */
+    const struct scalar *planned;
 };
 
 struct parquet_scan {

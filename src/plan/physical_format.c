@@ -33,6 +33,10 @@ static kith_error *format_scan(const struct physical_plan *node, struct strbuf *
         TRY(strbuf_printf(out, ", dynamic_filter=%" PRIu64 " [", scan->dynamic_filters[i].id));
         TRY(sort_exprs_format(scan->dynamic_filters[i].exprs, scan->dynamic_filters[i].count, out));
         TRY(strbuf_append_text(out, "]"));
+        if (scan->dynamic_filters[i].planned != NULL) {
+            TRY(strbuf_append_text(out, " planned_bound="));
+            TRY(scalar_format(scan->dynamic_filters[i].planned, out));
+        }
     }
     return NULL;
 }

@@ -1,5 +1,7 @@
 #include "plan/physical.h"
 
+#include "plan/planned_bound.h"
+
 /* Below this a scan takes about as long as waking another thread and handing batches over. */
 enum { BYTES_WORTH_A_PARTITION = 1 << 20 };
 
@@ -82,6 +84,8 @@ static kith_error *attach_dynamic_filter(struct planner *planner, struct physica
         TRY(expr_remap(planner->arena, sort->sort.exprs[i].expr, scan->scan.columns, &exprs[i].expr));
     }
     *filter = (struct scan_dynamic_filter){.id = ++planner->last_filter_id, .exprs = exprs, .count = sort->sort.count};
+    if (sort->inputs[0] == scan && settings_get(planner->settings, SETTING_PLANNED_BOUNDS) != 0)
+        TRY(planned_bound(planner->arena, &scan->scan, &exprs[0], (uint64_t)sort->sort.fetch, &filter->planned));
     sort->sort.filter_id = filter->id;
     scan->scan.dynamic_filters = filter;
     scan->scan.dynamic_filter_count = 1;

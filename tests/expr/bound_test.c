@@ -65,7 +65,8 @@ static void table_of_keys_reset(struct table_of_keys *table)
 }
 DEFINE_VALUE_CLEANUP(table_of_keys_reset, struct table_of_keys)
 
-/* A bound of values that rows have, or of others of their types. */
+/* A bound of values that rows have, or of others of their types; now and then an inclusive one of the first key alone.
+ */
 static struct bound *random_bound(uint64_t *random, const struct table_of_keys *table)
 {
     struct scalar values[MOST_KEYS];
@@ -77,19 +78,23 @@ static struct bound *random_bound(uint64_t *random, const struct table_of_keys *
         struct data_type type = table->exprs[i].expr->type;
         values[i] = foreign ? sample_scalar(random, &type, texts[i]) : scalar_from_array(table->arrays[i], row);
     }
-    assert_ok(bound_new(values, table->orders, table->count, 0, &bound));
+    if (test_random(random) % 4 == 0)
+        assert_ok(bound_new_planned(&values[0], table->orders[0], &bound));
+    else
+        assert_ok(bound_new(values, table->orders, table->count, 0, &bound));
     return bound;
 }
 
+/* Better than the bound, or no worse where it is inclusive. */
 static bool row_is_better(const struct table_of_keys *table, size_t row, const struct bound *bound)
 {
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0; i < bound->value_count; i++) {
         struct scalar value = scalar_from_array(table->arrays[i], row);
         int order = sort_order_compare(&value, &bound->values[i], table->orders[i]);
         if (order != 0)
             return order < 0;
     }
-    return false;
+    return bound->inclusive;
 }
 
 static void a_container_is_excluded_only_when_no_row_of_it_is_better(void **state)
@@ -212,6 +217,24 @@ static void a_bound_owns_its_strings(void **state)
     bound_unref(bound);
 }
 
+/* "Worse than 5" is weaker than "(5, 7) or worse", which is weaker than "5 or worse". */
+static void a_bound_of_the_first_key_alone_is_weaker_when_it_keeps_equal_rows(void **state)
+{
+    const struct sort_order orders[2] = {{0}};
+    const struct scalar values[2] = {{.type = type_of(TYPE_INT64), .int64 = 5},
+                                     {.type = type_of(TYPE_INT64), .int64 = 7}};
+    _cleanup_(bound_unref) struct bound *planned = NULL, *both = NULL, *first = NULL;
+    assert_ok(bound_new_planned(&values[0], orders[0], &planned));
+    assert_ok(bound_new(values, orders, 2, 0, &both));
+    assert_ok(bound_new(values, orders, 1, 0, &first));
+    assert_true(bound_compare(both, planned) < 0);
+    assert_true(bound_compare(planned, both) > 0);
+    assert_true(bound_compare(first, planned) < 0);
+    assert_true(bound_compare(first, both) < 0);
+    assert_true(bound_is_beaten_by(planned, (struct str){(const char *)both->key, both->key_length}));
+    assert_false(bound_is_beaten_by(both, (struct str){(const char *)both->key, both->key_length}));
+}
+
 static void the_stronger_bound_compares_less(void **state)
 {
     _cleanup_(bound_unref) struct bound *one = bound_of(1, ascending), *two = bound_of(2, ascending);
@@ -231,6 +254,7 @@ int main(void)
         cmocka_unit_test(nulls_that_come_first_keep_a_container),
         cmocka_unit_test(a_bound_owns_its_strings),
         cmocka_unit_test(the_stronger_bound_compares_less),
+        cmocka_unit_test(a_bound_of_the_first_key_alone_is_weaker_when_it_keeps_equal_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,77 @@
+#include "plan/planned_bound.h"
+
+#include "base/vec.h"
+
+/* So many rows are no worse than `worst`. */
+struct proof {
+    struct scalar worst;
+    uint64_t rows;
+};
+
+struct proofs {
+    struct sort_order order;
+    VEC(struct proof) items;
+};
+
+/* What a row group proves; false when nothing. NULL counts as a row where it comes first, for it is better than any
+ * value. */
+static bool row_group_proof(const struct column_statistics *statistics, struct sort_order order, struct proof *out)
+{
+    /* NaN is larger than the maximum: no worse than it in descending order, worse in ascending. */
+    if (statistics->may_have_nan && !order.descending)
+        return false;
+    if (!order.nulls_first && (!statistics->has_null_count || statistics->null_count > statistics->row_count))
+        return false;
+    if (order.descending ? !statistics->has_min : !statistics->has_max)
+        return false;
+    out->worst = order.descending ? statistics->min : statistics->max;
+    out->rows = order.nulls_first ? statistics->row_count : statistics->row_count - statistics->null_count;
+    return out->rows > 0;
+}
+
+static int compare_proofs(const void *a, const void *b, void *context)
+{
+    const struct proof *x = a, *y = b;
+    const struct sort_order *order = context;
+    return sort_order_compare(&x->worst, &y->worst, *order);
+}
+
+static kith_error *collect(const struct table *table, size_t column, struct proofs *proofs)
+{
+    for (size_t file = 0; file < table->file_count; file++) {
+        const struct parquet_metadata *metadata = table->files[file].file->metadata;
+        for (size_t row_group = 0; row_group < metadata->row_group_count; row_group++) {
+            struct column_statistics statistics;
+            struct proof proof;
+            table_row_group_statistics(table, file, row_group, column, &statistics);
+            if (row_group_proof(&statistics, proofs->order, &proof))
+                TRY(vec_push(&proofs->items, proof));
+        }
+    }
+    return NULL;
+}
+
+kith_error *planned_bound(struct arena *arena, const struct parquet_scan *scan, const struct sort_expr *key,
+                          uint64_t rows, const struct scalar **out)
+{
+    struct proofs proofs = {.order = key->order};
+    uint64_t proved = 0;
+    *out = NULL;
+    if (scan->predicate != NULL || scan->table == NULL || key->expr->kind != EXPR_COLUMN)
+        return NULL;
+    kith_error *error = collect(scan->table, key->expr->column.index, &proofs);
+    if (error == NULL && proofs.items.length > 1)
+        qsort_r(proofs.items.items, proofs.items.length, sizeof *proofs.items.items, compare_proofs, &proofs.order);
+    for (size_t i = 0; error == NULL && *out == NULL && i < proofs.items.length; i++) {
+        struct scalar *bound;
+        proved += proofs.items.items[i].rows;
+        if (proved < rows)
+            continue;
+        error = ARENA_NEW(arena, &bound);
+        if (error == NULL)
+            error = scalar_copy(&proofs.items.items[i].worst, arena, bound);
+        *out = bound;
+    }
+    vec_reset(&proofs.items);
+    return error;
+}
