@@ -1,5 +1,5 @@
 /*
- * Protobuf messages from and to bytes, driven by the descriptors that protoc-c generates from proto/. It stands in for
+ * Messages of proto3 from and to bytes, driven by the descriptors that protoc-c generates from proto/. It stands in for
  * protobuf_c_message_unpack and _pack, which recurse once a level: an expression that SQL may hold (SQL_NESTING) would
  * overrun a fiber's stack. Here levels are kept on the heap, up to PLAN_DEPTH of them.
  *

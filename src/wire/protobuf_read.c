@@ -181,8 +181,6 @@ static kith_error *mark_present(struct wire_cursor *cursor, const ProtobufCField
                             message->descriptor->short_name);
     if (is_oneof)
         *field_choice(message, field) = field->id;
-    else if (field->label == PROTOBUF_C_LABEL_OPTIONAL && field->quantifier_offset != 0)
-        *field_choice(message, field) = 1; /* has_… of proto2, of the same width */
     return NULL;
 }
 

@@ -19,7 +19,8 @@ struct wire_cursor {
 
 static inline struct wire_cursor wire_cursor_over(struct str bytes)
 {
-    const uint8_t *start = (const uint8_t *)bytes.data;
+    /* No bytes may come as NULL, to which C lets nothing be added, not even 0. */
+    const uint8_t *start = (const uint8_t *)(bytes.data == NULL ? "" : bytes.data);
     return (struct wire_cursor){start, start, start + bytes.length};
 }
 

@@ -9,6 +9,8 @@
 #include "wire/plans.h"
 #include "wire/protobuf.h"
 
+#include <pthread.h>
+
 #define KIND(name)      DATAFUSION__PHYSICAL_PLAN_NODE__KIND_##name
 #define EXPR_KIND(name) DATAFUSION__PHYSICAL_EXPR_NODE__KIND_##name
 
@@ -131,20 +133,41 @@ static const struct expr *deep_expr(struct arena *arena, const struct schema *sc
     return expr;
 }
 
+struct trip {
+    enum expr_kind kind;
+    bool arrived;
+};
+
+static void *send_deep_expr(void *argument)
+{
+    struct trip *trip = argument;
+    _cleanup_(plan_arena_reset) struct plan_arena here = {0}, there = {0};
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    struct physical_plan *plan, *read;
+    assert_ok(test_plan(8, &here, &plan));
+    struct physical_plan *filter = plan->inputs[0];
+    filter->filter.predicate = deep_expr(&here.arena, filter->schema, trip->kind, LIMIT_SQL_NESTING);
+    assert_ok(plan_encode(plan, &bytes));
+    assert_ok(decode(&bytes, &there, &read));
+    trip->arrived = test_plans_equal(plan, read);
+    return NULL;
+}
+
+/* On a stack as small as a fiber's. */
 static void the_deepest_expressions_arrive(void **state)
 {
     static const enum expr_kind kinds[] = {EXPR_NOT, EXPR_CASE};
+    pthread_attr_t attributes;
+    assert_int_equal(pthread_attr_init(&attributes), 0);
+    assert_int_equal(pthread_attr_setstacksize(&attributes, LIMIT_FIBER_STACK_BYTES), 0);
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-        _cleanup_(plan_arena_reset) struct plan_arena here = {0}, there = {0};
-        _cleanup_(strbuf_reset) struct strbuf bytes = {0};
-        struct physical_plan *plan, *read;
-        assert_ok(test_plan(8, &here, &plan));
-        struct physical_plan *filter = plan->inputs[0];
-        filter->filter.predicate = deep_expr(&here.arena, filter->schema, kinds[i], LIMIT_SQL_NESTING);
-        assert_ok(plan_encode(plan, &bytes));
-        assert_ok(decode(&bytes, &there, &read));
-        assert_true(test_plans_equal(plan, read));
+        struct trip trip = {.kind = kinds[i]};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, &attributes, send_deep_expr, &trip), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_true(trip.arrived);
     }
+    pthread_attr_destroy(&attributes);
 }
 
 static Datafusion__PhysicalExprNode *column_node(struct arena *arena, uint32_t index)
