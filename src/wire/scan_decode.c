@@ -2,6 +2,7 @@
 #include "wire/file_path.h"
 #include "wire/plan_parts.h"
 #include "wire/protobuf.h"
+#include "wire/scalar_codec.h"
 #include "wire/type_codec.h"
 
 #include <inttypes.h>
@@ -161,6 +162,18 @@ static kith_error *decode_order(const Datafusion__SortOrder *message, struct sor
     return NULL;
 }
 
+static kith_error *decode_planned(const DatafusionCommon__ScalarValue *message, const struct data_type *type,
+                                  struct arena *arena, const struct scalar **out)
+{
+    struct scalar *planned;
+    TRY(ARENA_NEW(arena, &planned));
+    TRY(scalar_decode(message, arena, planned));
+    if (!type_equal(&planned->type, type))
+        return error_new(KITH_ERROR_CORRUPT, "a planned bound in the plan is not of the type of its key");
+    *out = planned;
+    return NULL;
+}
+
 static kith_error *decode_filter(struct plan_decoder *decoder, const Datafusion__PhysicalExprNode *node,
                                  struct parquet_scan *scan)
 {
@@ -184,8 +197,10 @@ static kith_error *decode_filter(struct plan_decoder *decoder, const Datafusion_
         if (entry.has_orders)
             TRY(decode_order(message->orders[i], &entry.exprs[i].order));
     }
-    scan->dynamic_filters[scan->dynamic_filter_count++] =
-        (struct scan_dynamic_filter){.id = node->expr_id, .exprs = entry.exprs, .count = count};
+    struct scan_dynamic_filter *filter = &scan->dynamic_filters[scan->dynamic_filter_count++];
+    *filter = (struct scan_dynamic_filter){.id = node->expr_id, .exprs = entry.exprs, .count = count};
+    if (message->planned != NULL)
+        TRY(decode_planned(message->planned, &entry.exprs[0].expr->type, decoder->arena, &filter->planned));
     return vec_push(&decoder->filters, entry);
 }
 

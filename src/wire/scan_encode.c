@@ -1,6 +1,7 @@
 #include "wire/file_path.h"
 #include "wire/plan_parts.h"
 #include "wire/protobuf.h"
+#include "wire/scalar_codec.h"
 #include "wire/type_codec.h"
 
 static kith_error *encode_true(struct arena *arena, Datafusion__PhysicalExprNode **out)
@@ -54,7 +55,10 @@ static kith_error *encode_predicate(const struct parquet_scan *scan, struct aren
         TRY(expr_encode(scan->predicate, arena, &conjuncts[count++]));
     for (size_t i = 0; i < scan->dynamic_filter_count; i++) {
         const struct scan_dynamic_filter *filter = &scan->dynamic_filters[i];
-        TRY(dynamic_filter_encode(filter->id, filter->exprs, filter->count, arena, &conjuncts[count++]));
+        TRY(dynamic_filter_encode(filter->id, filter->exprs, filter->count, arena, &conjuncts[count]));
+        if (filter->planned != NULL)
+            TRY(scalar_encode(filter->planned, arena, &conjuncts[count]->dynamic_filter->planned));
+        count++;
     }
     return count == 0 ? NULL : conjunction_encode(conjuncts, count, arena, out);
 }

@@ -95,6 +95,9 @@ static bool scans_equal(const struct physical_plan *a, const struct physical_pla
         const struct scan_dynamic_filter *f = &x->dynamic_filters[i], *g = &y->dynamic_filters[i];
         if (f->id != g->id || !sorts_equal(f->exprs, f->count, g->exprs, g->count))
             return false;
+        if ((f->planned == NULL) != (g->planned == NULL) ||
+            (f->planned != NULL && !test_scalars_equal(f->planned, g->planned)))
+            return false;
     }
     return true;
 }

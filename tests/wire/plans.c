@@ -114,13 +114,17 @@ static kith_error *sort_keys(struct arena *arena, const struct schema *schema, s
 static kith_error *topk_plan(struct plan_arena *arena, struct physical_plan **out)
 {
     struct physical_plan *plan, *merge;
+    struct scalar *planned;
     const struct sort_expr *keys, *table_keys;
     TRY(scan(arena, 5, 3, &plan));
     TRY(condition(&arena->arena, plan->scan.table_schema, 0, 2, &plan->scan.predicate));
     TRY(sort_keys(&arena->arena, plan->schema, 1, 2, &keys));
     TRY(sort_keys(&arena->arena, plan->scan.table_schema, 4, 0, &table_keys));
     TRY(ARENA_NEW(&arena->arena, &plan->scan.dynamic_filters));
-    plan->scan.dynamic_filters[0] = (struct scan_dynamic_filter){.id = 41, .exprs = table_keys, .count = 2};
+    TRY(ARENA_NEW(&arena->arena, &planned));
+    *planned = scalar_null(&table_keys[0].expr->type);
+    plan->scan.dynamic_filters[0] =
+        (struct scan_dynamic_filter){.id = 41, .exprs = table_keys, .count = 2, .planned = planned};
     plan->scan.dynamic_filter_count = 1;
     TRY(node(arena, PHYSICAL_SORT, plan, &plan));
     plan->sort.exprs = keys;
