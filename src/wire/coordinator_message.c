@@ -58,6 +58,9 @@ static ptrdiff_t find_setting(const char *name)
 static kith_error *decode_settings(const Kith__V1__SetPlanRequest *request, struct settings *out)
 {
     settings_init(out);
+    if (request->n_settings > MESSAGE_MOST_NAMES)
+        return error_new(KITH_ERROR_PROTOCOL, "a plan with %zu settings; at most %d are taken", request->n_settings,
+                         MESSAGE_MOST_NAMES);
     for (size_t i = 0; i < request->n_settings; i++) {
         ptrdiff_t setting = find_setting(request->settings[i]->name);
         if (setting >= 0)

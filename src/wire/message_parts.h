@@ -10,6 +10,10 @@
 
 #include "kith_worker.pb-c.h"
 
+/* What a list of names (settings, metrics of an operator) may have: more than any version of Kith will know, and few
+ * enough to look each up. */
+enum { MESSAGE_MOST_NAMES = 1000 };
+
 /* As protobuf_read, into an arena that is limited to PLAN_UNPACKED_BYTES; `what` names the message in errors. */
 kith_error *message_read(const ProtobufCMessageDescriptor *type, struct str bytes, const char *what,
                          struct arena *scratch, void *out_message) _must_check_;

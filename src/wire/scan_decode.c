@@ -44,27 +44,43 @@ static kith_error *decode_file(struct plan_decoder *decoder, const Datafusion__P
     return NULL;
 }
 
-/* Files were dealt to the groups in turn; taken in turn, they come in their first order. */
+/* Files were dealt to the groups in turn; taken in turn, they come in their first order. Each round keeps the groups
+ * that have more, so that many empty groups beside a long one cost nothing. */
+static kith_error *take_in_turn(struct plan_decoder *decoder, const Datafusion__FileScanExecConf *config,
+                                struct parquet_scan *out)
+{
+    const Datafusion__FileGroup **groups;
+    size_t left = config->n_file_groups;
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &groups, left));
+    for (size_t i = 0; i < left; i++)
+        groups[i] = config->file_groups[i];
+    for (size_t round = 0; left > 0; round++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < left; i++) {
+            if (round >= groups[i]->n_files)
+                continue;
+            TRY(decode_file(decoder, groups[i]->files[round], &out->files[out->file_count++]));
+            groups[kept++] = groups[i];
+        }
+        left = kept;
+    }
+    return NULL;
+}
+
 static kith_error *decode_files(struct plan_decoder *decoder, const Datafusion__FileScanExecConf *config,
                                 struct physical_plan *out)
 {
-    size_t count = 0, longest = 0;
+    size_t count = 0;
     if (config->n_file_groups > LIMIT_PLAN_PARTITIONS)
         return error_new(KITH_ERROR_LIMIT, "a scan of %zu partitions exceeds PLAN_PARTITIONS (%d)",
                          config->n_file_groups, LIMIT_PLAN_PARTITIONS);
-    for (size_t i = 0; i < config->n_file_groups; i++) {
+    for (size_t i = 0; i < config->n_file_groups; i++)
         count += config->file_groups[i]->n_files;
-        longest = MAX(longest, config->file_groups[i]->n_files);
-    }
     if (count > LIMIT_GLOB_FILES)
         return error_new(KITH_ERROR_LIMIT, "a scan of %zu files exceeds GLOB_FILES (%d)", count, LIMIT_GLOB_FILES);
     TRY(ARENA_NEW_ARRAY(decoder->arena, &out->scan.files, count));
-    for (size_t i = 0; i < longest; i++)
-        for (size_t j = 0; j < config->n_file_groups; j++)
-            if (i < config->file_groups[j]->n_files)
-                TRY(decode_file(decoder, config->file_groups[j]->files[i], &out->scan.files[out->scan.file_count++]));
     out->partitions = MAX(config->n_file_groups, (size_t)1);
-    return NULL;
+    return take_in_turn(decoder, config, &out->scan);
 }
 
 /* The output has the given columns of the table; they are named by the table. */

@@ -75,6 +75,16 @@ static void decode_count(const Kith__V1__Metric *metric, uint64_t *values)
             values[i] = metric->count->value;
 }
 
+static kith_error *decode_node(const Kith__V1__MetricsSet *message, uint64_t *values)
+{
+    if (message->n_metrics > MESSAGE_MOST_NAMES)
+        return error_new(KITH_ERROR_PROTOCOL, "%zu metrics of an operator; at most %d are taken", message->n_metrics,
+                         MESSAGE_MOST_NAMES);
+    for (size_t i = 0; i < message->n_metrics; i++)
+        decode_count(message->metrics[i], values);
+    return NULL;
+}
+
 static kith_error *decode_metrics(const Kith__V1__TaskMetrics *message, struct arena *arena, struct task_metrics *out)
 {
     size_t count = message->n_pre_order_plan_metrics;
@@ -84,8 +94,7 @@ static kith_error *decode_metrics(const Kith__V1__TaskMetrics *message, struct a
     TRY(ARENA_NEW_ARRAY(arena, &out->nodes, count));
     out->node_count = count;
     for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < message->pre_order_plan_metrics[i]->n_metrics; j++)
-            decode_count(message->pre_order_plan_metrics[i]->metrics[j], out->nodes[i]);
+        TRY(decode_node(message->pre_order_plan_metrics[i], out->nodes[i]));
     if (message->maybe_final_case != 0)
         out->final = message->final != 0;
     if (message->maybe_plan_received_unix_ns_case != 0)
