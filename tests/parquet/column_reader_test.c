@@ -423,6 +423,28 @@ static void a_dictionary_that_is_not_there_is_missed(void **state)
     expect_corrupt(&builder, 2, "without a dictionary");
 }
 
+/* pyarrow writes one, empty, for columns of its null type. */
+static void the_dictionary_of_a_column_of_nulls_is_passed_over(void **state)
+{
+    const struct parquet_read_options options = {0};
+    const bool present[2] = {false, false};
+    struct parquet_read_metrics metrics = {0};
+    _cleanup_(chunk_builder_reset) struct chunk_builder builder;
+    _cleanup_(strbuf_reset) struct strbuf nothing = {0};
+    _cleanup_(parquet_column_reader_free) struct parquet_column_reader *reader = NULL;
+    _cleanup_(array_unref) struct array *array = NULL;
+    start_column(&builder, PARQUET_INT32, TYPE_NULL, true);
+    chunk_add_page(&builder, &(struct page_options){.kind = PAGE_DICTIONARY, .values = &nothing}, NULL);
+    chunk_add_page(
+        &builder,
+        &(struct page_options){.encoding = PARQUET_RLE_DICTIONARY, .rows = 2, .present = present, .values = &nothing},
+        NULL);
+    chunk_finish(&builder);
+    assert_ok(parquet_column_reader_new(&builder.file, 0, 0, NULL, &options, &metrics, &reader));
+    assert_ok(parquet_column_reader_read(reader, 2, NULL, &array));
+    assert_int_equal(array_null_count(array), 2);
+}
+
 static void text_that_is_not_utf8_is_refused(void **state)
 {
     for (unsigned dictionary = 0; dictionary < 2; dictionary++) {
@@ -534,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_page_with_too_few_values_is_refused),
         cmocka_unit_test(an_index_past_the_dictionary_is_refused),
         cmocka_unit_test(a_dictionary_that_is_not_there_is_missed),
+        cmocka_unit_test(the_dictionary_of_a_column_of_nulls_is_passed_over),
         cmocka_unit_test(text_that_is_not_utf8_is_refused),
         cmocka_unit_test(a_checksum_is_checked_when_that_is_asked_for),
         cmocka_unit_test(pages_cut_anywhere_are_refused),
