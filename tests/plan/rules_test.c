@@ -1,0 +1,149 @@
+#include "sql/binding.h"
+
+#include "plan/rules.h"
+
+#define ALL_COLUMNS "[id, small, price, score, name, flag, day, at, Mixed, Twice, TWICE]"
+
+typedef kith_error *apply_rule(struct plan_arena *arena, const struct settings *settings, struct logical_plan **plan);
+
+/* What the rules make of the plan as bound. */
+static void check_rules(apply_rule *const *rules, size_t count, const char *sql, const char *setting_off,
+                        const char *expected)
+{
+    _cleanup_(binding_reset) struct binding binding;
+    _cleanup_(strbuf_reset) struct strbuf text = {0};
+    enum setting setting;
+    binding_init(&binding);
+    if (setting_off != NULL) {
+        assert_ok(setting_find(setting_off, &setting));
+        assert_ok(settings_set(&binding.settings, setting, "off"));
+    }
+    assert_ok(bind_sql(&binding, sql));
+    for (size_t i = 0; i < count; i++)
+        assert_ok(rules[i](&binding.plans, &binding.settings, &binding.statement.plan));
+    assert_ok(logical_plan_format(binding.statement.plan, &text));
+    assert_string_equal(strbuf_text(&text), expected);
+}
+
+static void check_rule(apply_rule *rule, const char *sql, const char *expected)
+{
+    check_rules(&rule, 1, sql, NULL, expected);
+}
+
+static void constants_are_folded_in_filters_and_the_select_list(void **state)
+{
+    check_rule(rule_fold_constants, "SELECT id + (1 + 2) FROM t WHERE id > 10 * 10 - 1 AND flag",
+               "Projection: id@0 + 3\n"
+               "  Filter: id@0 > 99 AND flag@5\n"
+               "    TableScan: t projection=" ALL_COLUMNS "\n");
+    check_rule(rule_fold_constants, "SELECT CASE WHEN 1 < 2 THEN upper('a') END",
+               "Projection: A\n  EmptyRelation: rows=1\n");
+}
+
+static void a_constant_that_fails_is_left_to_fail_when_a_row_reaches_it(void **state)
+{
+    check_rule(rule_fold_constants, "SELECT 1 / 0", "Projection: 1 / 0\n  EmptyRelation: rows=1\n");
+    check_rule(rule_fold_constants, "SELECT id FROM t WHERE flag AND 1 / 0 = id + (1 + 1)",
+               "Projection: id@0\n"
+               "  Filter: flag@5 AND 1 / 0 = id@0 + 2\n"
+               "    TableScan: t projection=" ALL_COLUMNS "\n");
+}
+
+static void a_filter_above_a_scan_moves_into_it(void **state)
+{
+    check_rule(rule_push_filter_into_scan, "SELECT id FROM t WHERE id > 1 AND flag ORDER BY id LIMIT 3",
+               "Projection: id@0\n"
+               "  Limit: skip=0, fetch=3\n"
+               "    Sort: id@0 ASC NULLS LAST\n"
+               "      TableScan: t projection=" ALL_COLUMNS ", full_filters=[id@0 > 1 AND flag@5]\n");
+    check_rule(rule_push_filter_into_scan, "SELECT 1 WHERE 1 > 2",
+               "Projection: 1\n  Filter: 1 > 2\n    EmptyRelation: rows=1\n");
+}
+
+static void a_filter_stays_where_filters_are_not_pushed_down(void **state)
+{
+    check_rules((apply_rule *[]){rule_push_filter_into_scan}, 1, "SELECT id FROM t WHERE flag",
+                "execution.parquet.pushdown_filters",
+                "Projection: id@0\n  Filter: flag@5\n    TableScan: t projection=" ALL_COLUMNS "\n");
+}
+
+/* Filters of a scan are over the table, whatever columns the scan gives. */
+static void a_filter_that_moves_into_a_narrowed_scan_is_over_the_tables_columns(void **state)
+{
+    check_rules((apply_rule *[]){rule_prune_columns, rule_push_filter_into_scan}, 2, "SELECT day FROM t WHERE flag",
+                NULL, "Projection: day@1\n  TableScan: t projection=[flag, day], full_filters=[flag@5]\n");
+}
+
+static void a_limit_above_a_sort_becomes_its_fetch_with_the_offset(void **state)
+{
+    check_rule(rule_push_limit_into_sort, "SELECT id FROM t ORDER BY id LIMIT 5 OFFSET 2",
+               "Projection: id@0\n"
+               "  Limit: skip=2, fetch=5\n"
+               "    Sort: id@0 ASC NULLS LAST, fetch=7\n"
+               "      TableScan: t projection=" ALL_COLUMNS "\n");
+    check_rule(rule_push_limit_into_sort, "SELECT id FROM t ORDER BY id LIMIT 0",
+               "Projection: id@0\n"
+               "  Limit: skip=0, fetch=0\n"
+               "    Sort: id@0 ASC NULLS LAST, fetch=0\n"
+               "      TableScan: t projection=" ALL_COLUMNS "\n");
+}
+
+static void an_offset_alone_or_a_sum_out_of_range_leaves_the_sort_whole(void **state)
+{
+    check_rule(rule_push_limit_into_sort, "SELECT id FROM t ORDER BY id OFFSET 2",
+               "Projection: id@0\n"
+               "  Limit: skip=2\n"
+               "    Sort: id@0 ASC NULLS LAST\n"
+               "      TableScan: t projection=" ALL_COLUMNS "\n");
+    check_rule(rule_push_limit_into_sort,
+               "SELECT id FROM t ORDER BY id LIMIT 9223372036854775807 OFFSET 9223372036854775807",
+               "Projection: id@0\n"
+               "  Limit: skip=9223372036854775807, fetch=9223372036854775807\n"
+               "    Sort: id@0 ASC NULLS LAST\n"
+               "      TableScan: t projection=" ALL_COLUMNS "\n");
+}
+
+static void a_scan_gives_only_the_columns_that_something_reads(void **state)
+{
+    check_rule(rule_prune_columns, "SELECT day, price + 1 FROM t WHERE flag ORDER BY name, score LIMIT 3",
+               "Projection: day@4, price@0 + 1\n"
+               "  Limit: skip=0, fetch=3\n"
+               "    Sort: name@2 ASC NULLS LAST, score@1 ASC NULLS LAST\n"
+               "      Filter: flag@3\n"
+               "        TableScan: t projection=[price, score, name, flag, day]\n");
+    check_rule(rule_prune_columns, "SELECT 1 FROM t", "Projection: 1\n  TableScan: t projection=[]\n");
+    check_rule(rule_prune_columns, "SELECT * FROM t LIMIT 1",
+               "Projection: id@0, small@1, price@2, score@3, name@4, flag@5, day@6, at@7, Mixed@8, Twice@9, TWICE@10\n"
+               "  Limit: skip=0, fetch=1\n"
+               "    TableScan: t projection=" ALL_COLUMNS "\n");
+}
+
+static void the_optimizer_runs_all_rules(void **state)
+{
+    _cleanup_(binding_reset) struct binding binding;
+    _cleanup_(strbuf_reset) struct strbuf text = {0};
+    binding_init(&binding);
+    assert_ok(bind_sql(&binding, "SELECT day FROM t WHERE id > 1 + 1 ORDER BY score DESC LIMIT 3"));
+    assert_ok(optimizer_run(&binding.plans, &binding.settings, &binding.statement.plan));
+    assert_ok(logical_plan_format(binding.statement.plan, &text));
+    assert_string_equal(strbuf_text(&text), "Projection: day@1\n"
+                                            "  Limit: skip=0, fetch=3\n"
+                                            "    Sort: score@0 DESC, fetch=3\n"
+                                            "      TableScan: t projection=[score, day], full_filters=[id@0 > 2]\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constants_are_folded_in_filters_and_the_select_list),
+        cmocka_unit_test(a_constant_that_fails_is_left_to_fail_when_a_row_reaches_it),
+        cmocka_unit_test(a_filter_above_a_scan_moves_into_it),
+        cmocka_unit_test(a_filter_stays_where_filters_are_not_pushed_down),
+        cmocka_unit_test(a_filter_that_moves_into_a_narrowed_scan_is_over_the_tables_columns),
+        cmocka_unit_test(a_limit_above_a_sort_becomes_its_fetch_with_the_offset),
+        cmocka_unit_test(an_offset_alone_or_a_sum_out_of_range_leaves_the_sort_whole),
+        cmocka_unit_test(a_scan_gives_only_the_columns_that_something_reads),
+        cmocka_unit_test(the_optimizer_runs_all_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
