@@ -14,6 +14,7 @@ struct printer {
     struct session_sink sink;
     enum print_format format;
     struct schema *schema;
+    struct strbuf text;    /* of the value at hand */
     struct strbuf cells;   /* texts of the held rows, one after another */
     VEC(size_t) cell_ends; /* in `cells` */
     size_t *widths;        /* characters; NULL before the first row is printed */
@@ -115,11 +116,31 @@ static kith_error *print_held(struct printer *printer)
     return check_output();
 }
 
+/* Control characters would break the table, or act on the terminal: \n, \t and \r, the others as \x1b. */
+static kith_error *append_visible(struct strbuf *out, struct str text)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c >= ' ' && c != 0x7f)
+            continue;
+        TRY(strbuf_append(out, text.data + done, i - done));
+        done = i + 1;
+        if (c == '\n' || c == '\t' || c == '\r')
+            TRY(strbuf_append_text(out, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r"));
+        else
+            TRY(strbuf_printf(out, "\\x%02x", c));
+    }
+    return strbuf_append(out, text.data + done, text.length - done);
+}
+
 static kith_error *append_cells(struct printer *printer, struct array *const *columns, size_t row)
 {
     for (size_t i = 0; i < printer->schema->field_count; i++) {
         struct scalar value = scalar_from_array(columns[i], row);
-        TRY(scalar_format(&value, &printer->cells));
+        printer->text.length = 0;
+        TRY(scalar_format(&value, &printer->text));
+        TRY(append_visible(&printer->cells, (struct str){strbuf_text(&printer->text), printer->text.length}));
         TRY(vec_push(&printer->cell_ends, printer->cells.length));
     }
     return NULL;
@@ -153,9 +174,9 @@ static kith_error *print_csv_row(struct printer *printer, struct array *const *c
             putchar(',');
         if (value.is_null)
             continue;
-        printer->cells.length = 0;
-        TRY(scalar_format(&value, &printer->cells));
-        TRY(print_csv_text((struct str){strbuf_text(&printer->cells), printer->cells.length}));
+        printer->text.length = 0;
+        TRY(scalar_format(&value, &printer->text));
+        TRY(print_csv_text((struct str){strbuf_text(&printer->text), printer->text.length}));
     }
     putchar('\n');
     return NULL;
@@ -236,6 +257,7 @@ void printer_free(struct printer *printer)
     if (printer == NULL)
         return;
     schema_unref(printer->schema);
+    strbuf_reset(&printer->text);
     strbuf_reset(&printer->cells);
     vec_reset(&printer->cell_ends);
     free(printer->widths);

@@ -2,25 +2,42 @@
 
 #include "base/limits.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The line around byte `offset`, with a caret below it. Columns are counted in characters. */
+/* Bytes of a line that are shown on each side of the place. */
+enum { SHOWN_BEFORE = 60, SHOWN_AFTER = 60 };
+
+static bool continues_character(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+static size_t count_characters(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += !continues_character(text[i]);
+    return count;
+}
+
+/* The line around byte `offset`, cut where it is long, with a caret below it. Columns are counted in characters. */
 static void print_place(const char *sql, size_t offset)
 {
-    size_t length = strlen(sql);
-    size_t start = MIN(offset, length), end = start;
-    size_t line = 1, column = 0;
-    while (start > 0 && sql[start - 1] != '\n')
+    size_t length = strlen(sql), place = MIN(offset, length);
+    size_t start = place, end = place, line = 1;
+    while (start > 0 && sql[start - 1] != '\n' && (place - start < SHOWN_BEFORE || continues_character(sql[start])))
         start--;
-    while (end < length && sql[end] != '\n')
+    while (end < length && sql[end] != '\n' && (end - place < SHOWN_AFTER || continues_character(sql[end])))
         end++;
     for (size_t i = 0; i < start; i++)
         line += sql[i] == '\n';
-    for (size_t i = start; i < MIN(offset, end); i++)
-        column += ((unsigned char)sql[i] & 0xC0) != 0x80;
     int indent = fprintf(stderr, "LINE %zu: ", line);
-    fprintf(stderr, "%.*s\n%*s^\n", (int)(end - start), sql + start, indent + (int)column, "");
+    bool cut = start > 0 && sql[start - 1] != '\n';
+    size_t column = (size_t)indent + 3 * cut + count_characters(sql + start, place - start);
+    fprintf(stderr, "%s%.*s%s\n%*s^\n", cut ? "..." : "", (int)(end - start), sql + start,
+            end < length && sql[end] != '\n' ? "..." : "", (int)column, "");
 }
 
 void report_error(const kith_error *error, const char *sql)
