@@ -38,12 +38,13 @@ static void check_planned(struct planned planned)
 static void a_topk_gives_its_bound_to_the_scan_below(void **state)
 {
     write_table();
-    check_planned((struct planned){"1", SETTING_COUNT, "SELECT b FROM t ORDER BY c DESC, a LIMIT 3 OFFSET 1",
-                                   "ProjectionExec: expr=[b@1 as b]\n"
-                                   "  GlobalLimitExec: skip=1, fetch=3\n"
-                                   "    SortExec: TopK(fetch=4), expr=[c@2 DESC, a@0 ASC NULLS LAST], "
-                                   "preserve_partitioning=[false], dynamic_filter=1\n"
-                                   "      " SCAN("a, b, c") ", dynamic_filter=1 [c@2 DESC, a@0 ASC NULLS LAST]\n"});
+    check_planned((struct planned){
+        "1", SETTING_COUNT, "SELECT b FROM t ORDER BY c DESC, a LIMIT 3 OFFSET 1",
+        "ProjectionExec: expr=[b@1 as b]\n"
+        "  GlobalLimitExec: skip=1, fetch=3\n"
+        "    SortExec: TopK(fetch=4), expr=[c@2 DESC, a@0 ASC NULLS LAST], "
+        "preserve_partitioning=[false], dynamic_filter=1\n"
+        "      " SCAN("a, b, c") ", dynamic_filter=1 [c@2 DESC, a@0 ASC NULLS LAST] planned_bound=90\n"});
 }
 
 /* The filter's columns are the table's, not the scan's output. */
@@ -55,7 +56,7 @@ static void the_bound_is_over_the_tables_columns(void **state)
                                    "  GlobalLimitExec: skip=0, fetch=3\n"
                                    "    SortExec: TopK(fetch=3), expr=[c@0 ASC NULLS LAST], "
                                    "preserve_partitioning=[false], dynamic_filter=1\n"
-                                   "      " SCAN("c") ", dynamic_filter=1 [c@2 ASC NULLS LAST]\n"});
+                                   "      " SCAN("c") ", dynamic_filter=1 [c@2 ASC NULLS LAST] planned_bound=27\n"});
 }
 
 static void a_bound_passes_a_filter_that_is_not_pushed_down(void **state)
@@ -102,7 +103,7 @@ static void partitions_are_sorted_each_by_itself_and_merged(void **state)
                                    "    SortPreservingMergeExec: [a@0 ASC NULLS LAST], fetch=3\n"
                                    "      SortExec: TopK(fetch=3), expr=[a@0 ASC NULLS LAST], "
                                    "preserve_partitioning=[true], dynamic_filter=1\n"
-                                   "        " SCAN("a") ", dynamic_filter=1 [a@0 ASC NULLS LAST]\n"});
+                                   "        " SCAN("a") ", dynamic_filter=1 [a@0 ASC NULLS LAST] planned_bound=9\n"});
     check_planned((struct planned){"3", SETTING_COUNT, "SELECT a + 1 FROM t",
                                    "CoalescePartitionsExec\n"
                                    "  ProjectionExec: expr=[a@0 + 1 as a + 1]\n"
