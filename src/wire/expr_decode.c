@@ -255,7 +255,7 @@ static kith_error *build(struct expr_decoder *decoder, const struct schema *inpu
 static kith_error *decode_node(struct expr_decoder *decoder, const struct schema *input,
                                const Datafusion__PhysicalExprNode *node, size_t depth, const struct expr **out)
 {
-    struct operands operands;
+    struct operands operands = {0};
     const struct expr **decoded;
     if (node == NULL)
         return error_new(KITH_ERROR_CORRUPT, "an expression in the plan lacks an operand");
