@@ -5,6 +5,7 @@
 #ifndef KITH_FRONTENDS_CLI_COMMANDS_H
 #define KITH_FRONTENDS_CLI_COMMANDS_H
 
+int command_bench(int argc, char **argv);
 int command_sql(int argc, char **argv);
 int command_worker(int argc, char **argv);
 

@@ -11,9 +11,10 @@ static const char usage[] = "kith: SQL over Parquet files, in one process or man
                             "\n"
                             "  kith sql [options] \"SELECT …\"     runs statements and prints what they give\n"
                             "  kith worker --listen HOST:PORT    runs tasks for coordinators\n"
+                            "  kith bench topk                   measures Top-K queries with ideas on and off\n"
                             "  kith version\n"
                             "\n"
-                            "kith sql --help and kith worker --help list the options.\n";
+                            "kith sql --help and the like list the options.\n";
 
 static const struct {
     const char *name;
@@ -21,6 +22,7 @@ static const struct {
 } commands[] = {
     {"sql", command_sql},
     {"worker", command_worker},
+    {"bench", command_bench},
 };
 
 /* Pages and dictionaries of a column chunk are allocated and freed by the megabyte. By default glibc gives such memory

@@ -1,0 +1,288 @@
+#include "frontends/bench/topk_run.h"
+
+#include "base/alloc.h"
+
+#include "cluster/cluster.h"
+#include "columnar/scalar.h"
+#include "frontends/bench/process_usage.h"
+#include "plan/table.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+struct topk_run {
+    const struct topk_case *topk_case;
+    const struct fixture *fixture;
+    const struct local_workers *workers;
+    struct session *session;
+    struct cluster *cluster;
+    struct strbuf sql;
+    struct fixture_row answer[TOPK_LIMIT];
+    size_t answer_count;
+    uint64_t local_floor; /* 0 = not known: tasks have more than a file */
+    uint64_t bytes_there;
+    size_t row_groups;
+};
+
+/* Checks rows as they come and reads the query's numbers at the end. */
+struct checker {
+    struct session_sink sink;
+    const struct topk_run *run;
+    size_t rows;
+    int64_t began_ns, ended_ns;
+    struct topk_block *block;
+};
+
+static int64_t now_ns(void)
+{
+    return clock_monotonic_ns(&system_clock);
+}
+
+static bool value_is_right(const struct scalar *value, enum fixture_column column, const struct fixture_row *row)
+{
+    switch (column) {
+    case FIXTURE_SCORE:
+        return value->int64 == row->score;
+    case FIXTURE_ID:
+        return value->int64 == row->id;
+    case FIXTURE_EXCLUDED:
+        return value->boolean == row->excluded;
+    case FIXTURE_TAG:
+        return value->int64 == row->tag;
+    case FIXTURE_VAL:
+        return memcmp(&value->float64, &row->val, sizeof row->val) == 0;
+    case FIXTURE_PAYLOAD:
+        return str_equal(value->string, (struct str){row->payload, sizeof row->payload});
+    case FIXTURE_COLUMNS:
+        break;
+    }
+    return false;
+}
+
+static kith_error *check_row(const struct checker *checker, const struct batch *batch, size_t i)
+{
+    const struct topk_run *run = checker->run;
+    const struct topk_query *query = run->topk_case->query;
+    size_t row = checker->rows + i;
+    if (row >= run->answer_count)
+        return error_new(KITH_ERROR_INTERNAL, "wrong answer: more than %zu rows came for: %s", run->answer_count,
+                         strbuf_text(&run->sql));
+    for (size_t column = 0; column < query->output_count; column++) {
+        struct scalar value = scalar_from_array(batch->columns[column], i);
+        if (value.is_null || !value_is_right(&value, query->outputs[column], &run->answer[row]))
+            return error_new(KITH_ERROR_INTERNAL,
+                             "wrong answer: row %zu has another %s than the one of id %" PRId64 " and score %" PRId64
+                             " for: %s",
+                             row, fixture_column_names[query->outputs[column]], run->answer[row].id,
+                             run->answer[row].score, strbuf_text(&run->sql));
+    }
+    return NULL;
+}
+
+static kith_error *sink_begin(struct session_sink *sink, struct schema *schema)
+{
+    CONTAINER_OF(sink, struct checker, sink)->began_ns = now_ns();
+    return NULL;
+}
+
+static kith_error *sink_batch(struct session_sink *sink, struct batch *batch)
+{
+    struct checker *checker = CONTAINER_OF(sink, struct checker, sink);
+    _cleanup_(batch_unref) struct batch *compact = NULL;
+    TRY(batch_compact(batch, &compact));
+    for (size_t i = 0; i < compact->rows; i++)
+        TRY(check_row(checker, compact, i));
+    checker->rows += compact->rows;
+    return NULL;
+}
+
+static void add_sharing(struct filter_registry_counters *to, const struct filter_registry_counters *from)
+{
+    to->produced += from->produced;
+    to->unique += from->unique;
+    to->dropped += from->dropped;
+    to->superseded += from->superseded;
+    to->sent += from->sent;
+    to->bytes_received += from->bytes_received;
+    to->bytes_sent += from->bytes_sent;
+}
+
+static void judge_effect(const struct topk_run *run, const uint64_t values[METRIC_COUNT], struct topk_block *block)
+{
+    bool useful = values[METRIC_BOUNDS_APPLIED] > 0;
+    bool ruled_out = values[METRIC_ROW_GROUPS_PRUNED_REMOTE] + values[METRIC_PAGES_PRUNED_REMOTE] > 0;
+    block->useful += useful;
+    block->effective += useful && ruled_out && values[METRIC_ROWS_SCANNED] < run->local_floor;
+}
+
+static kith_error *sink_finished(struct session_sink *sink, struct query *query)
+{
+    struct checker *checker = CONTAINER_OF(sink, struct checker, sink);
+    struct topk_block *block = checker->block;
+    struct filter_registry_counters sharing;
+    uint64_t totals[METRIC_COUNT] = {0};
+    checker->ended_ns = now_ns();
+    if (query_task_count(query) != checker->run->topk_case->tasks)
+        return error_new(KITH_ERROR_INTERNAL, "the query ran as %zu tasks instead of %zu", query_task_count(query),
+                         checker->run->topk_case->tasks);
+    for (size_t task = 0; task < query_task_count(query); task++) {
+        uint64_t values[METRIC_COUNT];
+        if (!query_task_metrics(query, task, values))
+            return error_new(KITH_ERROR_UNAVAILABLE, "the last metrics of task %zu did not come", task);
+        for (int i = 0; i < METRIC_COUNT; i++)
+            totals[i] += values[i];
+    }
+    for (int i = 0; i < METRIC_COUNT; i++)
+        block->metrics[i] += totals[i];
+    if (query_sharing(query, &sharing))
+        add_sharing(&block->sharing, &sharing);
+    judge_effect(checker->run, totals, block);
+    return NULL;
+}
+
+static kith_error *sink_end(struct session_sink *sink, uint64_t rows)
+{
+    const struct topk_run *run = CONTAINER_OF(sink, struct checker, sink)->run;
+    if (rows != run->answer_count)
+        return error_new(KITH_ERROR_INTERNAL, "wrong answer: %" PRIu64 " rows instead of %zu for: %s", rows,
+                         run->answer_count, strbuf_text(&run->sql));
+    return NULL;
+}
+
+static kith_error *run_query(struct topk_run *run, struct topk_block *block)
+{
+    struct checker checker = {
+        .sink = {.begin = sink_begin, .batch = sink_batch, .end = sink_end, .finished = sink_finished},
+        .run = run,
+        .block = block,
+    };
+    int64_t start = now_ns();
+    TRY(session_run(run->session, (struct str){run->sql.data, run->sql.length}, &checker.sink));
+    block->queries++;
+    block->statement_ns += now_ns() - start;
+    block->collect_ns += checker.ended_ns - checker.began_ns;
+    return NULL;
+}
+
+static int64_t workers_cpu_ns(const struct topk_run *run)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < run->topk_case->tasks; i++)
+        total += process_cpu_ns(run->workers->workers[i].pid);
+    return total;
+}
+
+kith_error *topk_run_block(struct topk_run *run, const struct topk_arm *arm, size_t queries, struct topk_block *out)
+{
+    *out = (struct topk_block){0};
+    TRY(topk_arm_apply(arm, run->session));
+    int64_t coordinator_start = process_cpu_ns(getpid()), workers_start = workers_cpu_ns(run);
+    for (size_t i = 0; i < queries; i++)
+        TRY(run_query(run, out));
+    out->coordinator_cpu_ns = process_cpu_ns(getpid()) - coordinator_start;
+    out->cpu_ns = out->coordinator_cpu_ns + workers_cpu_ns(run) - workers_start;
+    return NULL;
+}
+
+void topk_run_reset_peaks(const struct topk_run *run)
+{
+    process_reset_peak(getpid());
+    for (size_t i = 0; i < run->topk_case->tasks; i++)
+        process_reset_peak(run->workers->workers[i].pid);
+}
+
+uint64_t topk_run_peak_bytes(const struct topk_run *run)
+{
+    uint64_t total = process_peak_bytes(getpid());
+    for (size_t i = 0; i < run->topk_case->tasks; i++)
+        total += process_peak_bytes(run->workers->workers[i].pid);
+    return total;
+}
+
+uint64_t topk_run_bytes_there(const struct topk_run *run)
+{
+    return run->bytes_there;
+}
+
+size_t topk_run_row_groups(const struct topk_run *run)
+{
+    return run->row_groups;
+}
+
+static bool query_reads(const struct topk_query *query, const char *column)
+{
+    bool reads = query->filtered && strcmp(column, fixture_column_names[FIXTURE_EXCLUDED]) == 0;
+    for (size_t i = 0; i < query->output_count; i++)
+        reads |= strcmp(column, fixture_column_names[query->outputs[i]]) == 0;
+    return reads || strcmp(column, fixture_column_names[query->key]) == 0;
+}
+
+static kith_error *count_bytes_there(struct topk_run *run, const char *pattern)
+{
+    _cleanup_(table_unref) struct table *table = NULL;
+    TRY(table_open(pattern, &table));
+    for (size_t i = 0; i < table->file_count; i++) {
+        const struct parquet_file *file = table->files[i].file;
+        run->row_groups += file->metadata->row_group_count;
+        for (size_t j = 0; j < file->schema->field_count; j++) {
+            if (!query_reads(run->topk_case->query, file->schema->fields[j].name))
+                continue;
+            for (size_t k = 0; k < file->metadata->row_group_count; k++)
+                run->bytes_there += file->metadata->row_groups[k].chunks[file->columns[j]].pages.length;
+        }
+    }
+    return NULL;
+}
+
+static kith_error *connect(struct topk_run *run)
+{
+    const char *addresses[TOPK_MOST_TASKS];
+    ASSERT(run->topk_case->tasks <= run->workers->count);
+    for (size_t i = 0; i < run->topk_case->tasks; i++)
+        addresses[i] = run->workers->workers[i].address;
+    TRY(cluster_connect(runtime_current(), addresses, run->topk_case->tasks, session_settings(run->session),
+                        &run->cluster));
+    session_use_cluster(run->session, run->cluster);
+    return NULL;
+}
+
+static kith_error *find_answer(struct topk_run *run, size_t files)
+{
+    const struct topk_query *query = run->topk_case->query;
+    run->answer_count = fixture_best_rows(run->fixture, files, query->filtered, TOPK_LIMIT, run->answer);
+    if (files == run->topk_case->tasks)
+        TRY(fixture_local_floor(run->fixture, files, query->filtered, TOPK_LIMIT, &run->local_floor));
+    return NULL;
+}
+
+kith_error *topk_run_new(const struct topk_case *topk_case, const struct fixture *fixture,
+                         const struct local_workers *workers, struct topk_run **out)
+{
+    _cleanup_(topk_run_free) struct topk_run *run = NULL;
+    char pattern[512];
+    size_t files = topk_case_files(topk_case, fixture);
+    TRY(NEW(&run));
+    run->topk_case = topk_case;
+    run->fixture = fixture;
+    run->workers = workers;
+    TRY(fixture_write(fixture));
+    TRY(fixture_path(fixture, SIZE_MAX, files, pattern));
+    TRY(session_new(runtime_current(), &run->session));
+    TRY(session_add_table(run->session, "t", pattern, true));
+    TRY(count_bytes_there(run, pattern));
+    TRY(topk_query_sql(topk_case->query, &run->sql));
+    TRY(find_answer(run, files));
+    TRY(connect(run));
+    *out = TAKE(run);
+    return NULL;
+}
+
+void topk_run_free(struct topk_run *run)
+{
+    if (run == NULL)
+        return;
+    cluster_free(run->cluster);
+    session_free(run->session);
+    strbuf_reset(&run->sql);
+    free(run);
+}
