@@ -28,13 +28,13 @@ struct joining {
     struct fiber *fiber;
 };
 
+/* The transport's errors say who cannot be reached and why. */
 static kith_error *not_there(const struct cluster_worker *worker, kith_error *take_cause)
 {
     enum kith_code code = take_cause == NULL ? KITH_OK : kith_error_code(take_cause);
     if (code != KITH_ERROR_UNAVAILABLE && code != KITH_ERROR_TIMEOUT && code != KITH_ERROR_NOT_FOUND)
         return take_cause;
-    return error_hint(error_wrap(take_cause, "worker %s is not there", worker->address),
-                      "Is `kith worker --listen %s` running?", worker->address);
+    return error_hint(take_cause, "Is `kith worker --listen %s` running?", worker->address);
 }
 
 static kith_error *open_channel(const struct joining *joining)

@@ -55,6 +55,17 @@ static kith_error *wait_for_bound(struct remote_task *task, struct filter_regist
     return NULL;
 }
 
+static void note_told(struct remote_task *task, const struct bound *bound)
+{
+    struct coordinator *coordinator = task->coordinator;
+    const struct stage_promise *promise = &coordinator->options.stages->promise;
+    if (!promise->exists || sort_order_compare(&bound->values[0], &promise->value, promise->order) > 0)
+        return;
+    HOLD_MUTEX(&coordinator->mutex);
+    task->told = true;
+    wait_list_wake_all(&coordinator->held);
+}
+
 static kith_error *send_bounds(struct remote_task *task)
 {
     struct coordinator *coordinator = task->coordinator;
@@ -70,6 +81,7 @@ static kith_error *send_bounds(struct remote_task *task)
             .kind = COORDINATOR_APPLY_BOUND, .bound = bound_to_message(update.filter_id, bound, update.found_unix_ns)};
         TRY(send_message(task, &message, &bytes));
         filter_registry_count_bytes(coordinator->registry, 0, bytes);
+        note_told(task, bound);
     }
 }
 
@@ -97,6 +109,7 @@ static kith_error *take_metrics(struct remote_task *task, const struct task_metr
     memcpy(task->nodes, metrics->nodes, metrics->node_count * sizeof *metrics->nodes);
     task->metrics = *metrics;
     task->metrics.nodes = NULL;
+    remote_task_advanced_locked(task);
     return NULL;
 }
 

@@ -52,13 +52,21 @@ static kith_error *decode(struct rows_stream *rows, struct buffer *bytes, struct
     return received == NULL ? NULL : adopt(rows, received, out);
 }
 
+static void note_end(struct rows_stream *rows)
+{
+    HOLD_MUTEX(&rows->task->coordinator->mutex);
+    rows->ended = true;
+    rows->task->rows_ended = true;
+    remote_task_advanced_locked(rows->task);
+}
+
 static kith_error *next(struct rows_stream *rows, struct batch **out)
 {
     while (*out == NULL) {
         _cleanup_(buffer_unref) struct buffer *bytes = NULL;
         TRY(receive(rows, &bytes));
         if (bytes == NULL) {
-            rows->ended = true;
+            note_end(rows);
             return ipc_decoder_schema(rows->decoder) != NULL
                        ? NULL
                        : error_new(KITH_ERROR_PROTOCOL, "the rows ended before their schema came");
@@ -123,6 +131,7 @@ kith_error *remote_task_open_rows(struct remote_task *task, struct schema *schem
     rows->metrics = metrics;
     _cleanup_(stream_free) struct stream *made = &rows->stream;
     TRY(ipc_decoder_new(&rows->decoder));
+    TRY(remote_task_wait_for_promise(task));
     TRY(failed(task, ask(task, &rows->call)));
     *out = TAKE(made);
     return NULL;

@@ -4,6 +4,7 @@
  *   coordinator.c          the query's life: start, failure, end
  *   coordinator_control.c  the two fibers of a task's control stream
  *   coordinator_data.c     rows of a task as a stream of the head plan
+ *   coordinator_promise.c  which tasks let others begin
  */
 #ifndef KITH_CLUSTER_COORDINATOR_INTERNAL_H
 #define KITH_CLUSTER_COORDINATOR_INTERNAL_H
@@ -26,6 +27,8 @@ struct remote_task {
 
     /* Guarded by the coordinator's mutex. */
     struct wait_list news; /* the sender */
+    bool told;             /* it was sent a bound that fulfils the stage's promise */
+    bool rows_ended;
     struct task_metrics metrics;
     uint64_t (*nodes)[METRIC_COUNT];
 };
@@ -43,6 +46,7 @@ struct coordinator {
 
     pthread_mutex_t mutex; /* guards what follows, and of the tasks what says so */
     bool closing;          /* the tasks are being ended: their streams' ends are no failures */
+    struct wait_list held; /* tasks that let others begin */
     size_t receivers;      /* that have not ended */
     struct wait_list receivers_ended;
 };
@@ -59,6 +63,13 @@ kith_error *remote_task_failed(struct remote_task *task, kith_error *take_error)
 kith_error *remote_task_send(void *remote_task);
 kith_error *remote_task_receive(void *remote_task);
 void remote_task_receiver_ended(struct remote_task *task);
+
+/* Lets the tasks begin first whose row groups promise a bound that leaves this one nothing to read: until it has been
+ * sent that bound, they turn out to give none, or the time set for it has passed. */
+kith_error *remote_task_wait_for_promise(struct remote_task *task) _must_check_;
+
+/* The task has told how far it is, or has given all its rows. The mutex is held. */
+void remote_task_advanced_locked(struct remote_task *task);
 
 /* The task's rows. Asks for them. */
 kith_error *remote_task_open_rows(struct remote_task *task, struct schema *schema, struct metric_set *metrics,

@@ -189,26 +189,30 @@ static kith_error *make_paths_absolute(struct cutter *cutter, struct scan_file *
     return NULL;
 }
 
+/* Rows that the stage's Top-K keeps; -1 when it has none that tightens the scan's filter. */
+static int64_t topk_fetch(const struct cutter *cutter, size_t cut)
+{
+    const struct physical_plan *root = cutter->chain[cut];
+    return root->kind == PHYSICAL_SORT && root->sort.filter_id != 0 ? root->sort.fetch : -1;
+}
+
 static kith_error *make_tasks(struct cutter *cutter, size_t cut, struct stage_plan *stages)
 {
     const struct parquet_scan *scan = &cutter->chain[cutter->length - 1]->scan;
-    struct scan_file **files;
-    size_t *counts;
-    uint64_t *bytes;
+    struct stage_shares shares;
     TRY(ARENA_NEW_ARRAY(cutter->arena, &stages->tasks, stages->task_count));
-    TRY(ARENA_NEW_ARRAY(cutter->arena, &files, stages->task_count));
-    TRY(ARENA_NEW_ARRAY(cutter->arena, &counts, stages->task_count));
-    TRY(ARENA_NEW_ARRAY(cutter->arena, &bytes, stages->task_count));
-    TRY(stages_deal(cutter->arena, scan, stages->task_count, files, counts, bytes));
+    TRY(stages_deal(cutter->arena, scan, stages->task_count, &shares));
     for (size_t i = 0; i < stages->task_count; i++)
-        stages->tasks[i].bytes = bytes[i];
+        stages->tasks[i].bytes = shares.bytes[i];
+    TRY(stages_find_promise(scan, topk_fetch(cutter, cut), &shares, stages->tasks, stages->task_count,
+                            &stages->promise));
     size_t partitions = choose_partitions(cutter, stages->tasks, stages->task_count);
     for (size_t i = 0; i < stages->task_count; i++) {
         struct parquet_scan share = *scan;
-        TRY(make_paths_absolute(cutter, files[i], counts[i]));
+        TRY(make_paths_absolute(cutter, shares.files[i], shares.counts[i]));
         share.table = NULL;
-        share.files = files[i];
-        share.file_count = counts[i];
+        share.files = shares.files[i];
+        share.file_count = shares.counts[i];
         TRY(make_stage(cutter, cut, &share, partitions, &stages->tasks[i].plan));
     }
     return make_stage(cutter, cut, scan, partitions, &stages->stage);

@@ -17,6 +17,17 @@ enum { FIRST_STAGE = 1 };
 struct stage_task {
     struct physical_plan *plan; /* to be sent: its scan names this task's files only */
     uint64_t bytes;             /* compressed bytes of its row groups that planning could not rule out */
+    size_t promising;           /* row groups that the stage's promise is made of */
+    bool waits;                 /* the promise, if it comes true, rules out all of its row groups */
+};
+
+/* What statistics let expect of a Top-K: some row groups hold many more rows than it wants, none of them worse than
+ * `value`. Unlike a bound it proves nothing, because a predicate may remove those rows; but tasks that would have
+ * nothing to do if it came true do well to let the others begin. */
+struct stage_promise {
+    bool exists;
+    struct scalar value; /* of the first sort key; borrowed from the files' metadata */
+    struct sort_order order;
 };
 
 struct stage_plan {
@@ -24,6 +35,7 @@ struct stage_plan {
     struct physical_plan *stage; /* for display: the tasks' plan with the scan over all files */
     size_t task_count;
     struct stage_task *tasks;
+    struct stage_promise promise;
 };
 
 /* `worker_processors[i]` is the number of threads of worker i, 0 when not known. *out is NULL when the query is better
@@ -31,10 +43,22 @@ struct stage_plan {
 kith_error *stages_plan(struct plan_arena *arena, const struct settings *settings, struct physical_plan *plan,
                         const size_t *worker_processors, size_t worker_count, struct stage_plan **out) _must_check_;
 
-/* The share of the work, dealt out: exposed for tests. Files go whole to the task with the least to do so far, largest
- * first; when that leaves a task with much more than its part, all files are cut at row groups into even shares
- * instead. *files are `tasks` lists, counts[i] long. */
-kith_error *stages_deal(struct arena *arena, const struct parquet_scan *scan, size_t tasks, struct scan_file **files,
-                        size_t *counts, uint64_t *bytes) _must_check_;
+/* The share of the work, dealt out. Files go whole to the task with the least to do so far, largest first; when that
+ * leaves a task with much more than its part, all files are cut at row groups into even shares instead. */
+struct stage_shares {
+    struct scan_file **files; /* a list for each task, counts[i] long */
+    size_t *counts;
+    uint64_t *bytes;
+    size_t *row_group_tasks; /* of each row group, in the order of files and in them: the task that reads it */
+};
+kith_error *stages_deal(struct arena *arena, const struct parquet_scan *scan, size_t tasks,
+                        struct stage_shares *out) _must_check_;
+
+/* Finds the promise of a Top-K of `fetch` rows, and which tasks it concerns; fills the tasks and *out. */
+kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, const struct stage_shares *shares,
+                                struct stage_task *tasks, size_t task_count, struct stage_promise *out) _must_check_;
+
+/* Whether statistics show that the scan's predicate holds for no row of the row group. */
+bool stages_rule_out(const struct parquet_scan *scan, size_t file, size_t row_group);
 
 #endif

@@ -8,6 +8,7 @@
 struct unit {
     size_t file;
     bool whole;
+    size_t row_groups;
     int64_t start; /* of its first page; a scan's range owns the row groups that start in it */
     uint64_t bytes;
 };
@@ -33,14 +34,20 @@ static void get_statistics(const struct statistics_source *source, size_t column
     table_row_group_statistics(self->table, self->file, self->row_group, column, out);
 }
 
-/* A row group that the predicate rules out by statistics costs its task nothing; 1 so that it belongs somewhere. */
-static uint64_t row_group_weight(const struct parquet_scan *scan, size_t file, size_t row_group)
+bool stages_rule_out(const struct parquet_scan *scan, size_t file, size_t row_group)
 {
     const struct parquet_metadata *metadata = scan->table->files[file].file->metadata;
     struct row_group_statistics statistics = {{get_statistics}, scan->table, file, row_group};
-    bool ruled_out = metadata->row_groups[row_group].row_count == 0 ||
-                     (scan->predicate != NULL && expr_prune(scan->predicate, &statistics.source) == PRUNE_NONE_MATCH);
-    return ruled_out ? 1 : MAX(metadata->row_groups[row_group].compressed_bytes, (uint64_t)1);
+    return metadata->row_groups[row_group].row_count == 0 ||
+           (scan->predicate != NULL && expr_prune(scan->predicate, &statistics.source) == PRUNE_NONE_MATCH);
+}
+
+/* A row group that is ruled out costs its task nothing; 1 so that it belongs somewhere. */
+static uint64_t row_group_weight(const struct parquet_scan *scan, size_t file, size_t row_group)
+{
+    const struct parquet_metadata *metadata = scan->table->files[file].file->metadata;
+    return stages_rule_out(scan, file, row_group) ? 1
+                                                  : MAX(metadata->row_groups[row_group].compressed_bytes, (uint64_t)1);
 }
 
 static int64_t row_group_start(const struct parquet_metadata *metadata, size_t row_group)
@@ -76,6 +83,7 @@ static kith_error *list_units(struct deal *deal)
                 deal->units[deal->unit_count++] =
                     (struct unit){.file = i, .whole = !cut, .start = cut ? row_group_start(metadata, j) : 0};
             deal->units[deal->unit_count - 1].bytes += bytes;
+            deal->units[deal->unit_count - 1].row_groups++;
             deal->file_bytes[i] += bytes;
             deal->total += bytes;
         }
@@ -120,19 +128,20 @@ static bool is_uneven(const uint64_t *loads, size_t tasks, uint64_t total)
     return most > total / tasks + total / tasks / 4;
 }
 
-static kith_error *take_whole_files(struct deal *deal, size_t tasks, const size_t *owner, struct scan_file **files,
-                                    size_t *counts)
+static kith_error *take_whole_files(struct deal *deal, size_t tasks, const size_t *owner, struct stage_shares *shares)
 {
-    for (size_t task = 0; task < tasks; task++)
-        counts[task] = 0;
+    size_t *next_row_group = shares->row_group_tasks;
     for (size_t i = 0; i < deal->scan->file_count; i++)
-        counts[owner[i]]++;
+        shares->counts[owner[i]]++;
     for (size_t task = 0; task < tasks; task++) {
-        TRY(ARENA_NEW_ARRAY(deal->arena, &files[task], counts[task]));
-        counts[task] = 0;
+        TRY(ARENA_NEW_ARRAY(deal->arena, &shares->files[task], shares->counts[task]));
+        shares->counts[task] = 0;
     }
     for (size_t i = 0; i < deal->scan->file_count; i++)
-        files[owner[i]][counts[owner[i]]++] = deal->scan->files[i];
+        shares->files[owner[i]][shares->counts[owner[i]]++] = deal->scan->files[i];
+    for (size_t i = 0; i < deal->unit_count; i++)
+        for (size_t j = 0; j < deal->units[i].row_groups; j++)
+            *next_row_group++ = owner[deal->units[i].file];
     return NULL;
 }
 
@@ -158,43 +167,44 @@ static void take_unit(const struct deal *deal, size_t unit, struct scan_file *fi
 }
 
 /* A unit belongs to the task in whose part of the whole its middle lies. */
-static kith_error *cut_evenly(struct deal *deal, size_t tasks, struct scan_file **files, size_t *counts,
-                              uint64_t *loads)
+static kith_error *cut_evenly(struct deal *deal, size_t tasks, struct stage_shares *shares)
 {
-    struct scan_file *storage;
+    struct scan_file **files = shares->files;
+    size_t *next_row_group = shares->row_group_tasks, task = 0;
     uint64_t before = 0;
-    size_t task = 0;
-    TRY(ARENA_NEW_ARRAY(deal->arena, &storage, deal->unit_count));
-    for (size_t i = 0; i < tasks; i++) {
-        counts[i] = 0;
-        loads[i] = 0;
-    }
-    files[0] = storage;
+    TRY(ARENA_NEW_ARRAY(deal->arena, &files[0], deal->unit_count));
+    for (size_t i = 0; i < tasks; i++)
+        shares->bytes[i] = 0;
     for (size_t i = 0; i < deal->unit_count; i++) {
         unsigned __int128 middle = (unsigned __int128)before + deal->units[i].bytes / 2;
         size_t belongs = (size_t)MIN(middle * tasks / deal->total, (unsigned __int128)(tasks - 1));
         for (; task < belongs; task++)
-            files[task + 1] = files[task] + counts[task];
-        take_unit(deal, i, files[task], &counts[task]);
-        loads[task] += deal->units[i].bytes;
+            files[task + 1] = files[task] + shares->counts[task];
+        take_unit(deal, i, files[task], &shares->counts[task]);
+        shares->bytes[task] += deal->units[i].bytes;
         before += deal->units[i].bytes;
+        for (size_t j = 0; j < deal->units[i].row_groups; j++)
+            *next_row_group++ = task;
     }
     for (; task + 1 < tasks; task++)
-        files[task + 1] = files[task] + counts[task];
+        files[task + 1] = files[task] + shares->counts[task];
     return NULL;
 }
 
-kith_error *stages_deal(struct arena *arena, const struct parquet_scan *scan, size_t tasks, struct scan_file **files,
-                        size_t *counts, uint64_t *bytes)
+kith_error *stages_deal(struct arena *arena, const struct parquet_scan *scan, size_t tasks, struct stage_shares *out)
 {
     struct deal deal = {.arena = arena, .scan = scan};
-    size_t *owner;
+    size_t *owner, row_groups = 0;
     TRY(list_units(&deal));
+    for (size_t i = 0; i < deal.unit_count; i++)
+        row_groups += deal.units[i].row_groups;
     TRY(ARENA_NEW_ARRAY(arena, &owner, scan->file_count));
-    for (size_t i = 0; i < tasks; i++)
-        bytes[i] = 0;
-    TRY(deal_files(&deal, tasks, owner, bytes));
-    if (deal.total == 0 || !is_uneven(bytes, tasks, deal.total))
-        return take_whole_files(&deal, tasks, owner, files, counts);
-    return cut_evenly(&deal, tasks, files, counts, bytes);
+    TRY(ARENA_NEW_ARRAY(arena, &out->files, tasks));
+    TRY(ARENA_NEW_ARRAY(arena, &out->counts, tasks));
+    TRY(ARENA_NEW_ARRAY(arena, &out->bytes, tasks));
+    TRY(ARENA_NEW_ARRAY(arena, &out->row_group_tasks, row_groups));
+    TRY(deal_files(&deal, tasks, owner, out->bytes));
+    if (deal.total == 0 || !is_uneven(out->bytes, tasks, deal.total))
+        return take_whole_files(&deal, tasks, owner, out);
+    return cut_evenly(&deal, tasks, out);
 }

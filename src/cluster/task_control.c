@@ -2,7 +2,9 @@
 #include "cluster/bound_message.h"
 #include "cluster/task.h"
 
-/* How often a task that runs says how far it is. */
+/* How often a task that runs says how far it is: soon after its start, when others may wait to hear it, and ever more
+ * rarely. */
+static const int64_t first_progress_interval_ns = 5 * NANOSECONDS_PER_MILLISECOND;
 static const int64_t progress_interval_ns = 200 * NANOSECONDS_PER_MILLISECOND;
 
 /* The sending half of a control stream. */
@@ -12,6 +14,7 @@ struct reporter {
     struct fiber *fiber;
     uint64_t (*nodes)[METRIC_COUNT]; /* as last read, and as last sent */
     uint64_t (*sent_nodes)[METRIC_COUNT];
+    int64_t progress_interval_ns;
     int64_t next_progress_ns;
 };
 
@@ -99,7 +102,8 @@ static kith_error *report(void *argument)
             continue;
         }
         TRY(send_metrics(reporter, false));
-        reporter->next_progress_ns = clock_monotonic_ns(task_clock(reporter->task)) + progress_interval_ns;
+        reporter->progress_interval_ns = MIN(2 * reporter->progress_interval_ns, progress_interval_ns);
+        reporter->next_progress_ns = clock_monotonic_ns(task_clock(reporter->task)) + reporter->progress_interval_ns;
     }
 }
 
@@ -141,7 +145,8 @@ static kith_error *converse(struct reporter *reporter)
     const struct fiber_options options = {.name = "report of a task"};
     TRY(NEW_ARRAY(&reporter->nodes, task->tree->node_count));
     TRY(NEW_ARRAY(&reporter->sent_nodes, task->tree->node_count));
-    reporter->next_progress_ns = clock_monotonic_ns(task_clock(task)) + progress_interval_ns;
+    reporter->progress_interval_ns = first_progress_interval_ns;
+    reporter->next_progress_ns = clock_monotonic_ns(task_clock(task)) + first_progress_interval_ns;
     TRY(fiber_spawn(task->context.runtime, &options, report, reporter, &reporter->fiber));
     return receive_bounds(task, reporter->call);
 }

@@ -1,0 +1,53 @@
+#include "cluster/coordinator_internal.h"
+
+static uint64_t sum(const struct remote_task *task, enum metric metric)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < task->coordinator->node_count; i++)
+        total += task->nodes[i][metric];
+    return total;
+}
+
+/* Row groups are taken best first, so the promising ones are through when so many are. */
+static bool is_through(const struct remote_task *task)
+{
+    uint64_t done = sum(task, METRIC_ROW_GROUPS_READ) + sum(task, METRIC_ROW_GROUPS_PRUNED_LOCAL) +
+                    sum(task, METRIC_ROW_GROUPS_PRUNED_REMOTE);
+    return task->rows_ended || done >= task->stage_task->promising;
+}
+
+static bool promise_is_open(const struct coordinator *coordinator)
+{
+    for (size_t i = 0; i < coordinator->task_count; i++) {
+        const struct remote_task *task = &coordinator->tasks[i];
+        if (task->stage_task->promising > 0 && !is_through(task))
+            return true;
+    }
+    return false;
+}
+
+kith_error *remote_task_wait_for_promise(struct remote_task *task)
+{
+    struct coordinator *coordinator = task->coordinator;
+    const struct clock *clock = runtime_clock(coordinator->options.runtime);
+    int64_t head_start_ns =
+        settings_get(coordinator->options.settings, SETTING_SIBLING_TOPK_HEAD_START) * NANOSECONDS_PER_MILLISECOND;
+    if (task->recipient == NOT_SHARING || !task->stage_task->waits)
+        return NULL;
+    int64_t deadline = clock_monotonic_ns(clock) + head_start_ns;
+    HOLD_MUTEX(&coordinator->mutex);
+    while (!task->told && !coordinator->closing && promise_is_open(coordinator) &&
+           clock_monotonic_ns(clock) < deadline) {
+        kith_error *error = wait_list_wait(&coordinator->held, &coordinator->mutex, deadline);
+        if (error != NULL && !cancel_token_is_cancelled(fiber_cancel_token()))
+            error_free(TAKE(error)); /* the time has passed */
+        TRY(error);
+    }
+    return NULL;
+}
+
+void remote_task_advanced_locked(struct remote_task *task)
+{
+    if (task->stage_task->promising > 0)
+        wait_list_wake_all(&task->coordinator->held);
+}
