@@ -24,7 +24,8 @@ static bool worst_value(const struct column_statistics *statistics, struct sort_
     return order.descending ? statistics->has_min : statistics->has_max;
 }
 
-static size_t list_groups(const struct parquet_scan *scan, const struct stage_shares *shares, struct group *groups)
+static size_t list_groups(const struct parquet_scan *scan, bool trust_floats, const struct stage_shares *shares,
+                          struct group *groups)
 {
     const struct sort_expr *key = &scan->dynamic_filters[0].exprs[0];
     const size_t *task = shares->row_group_tasks;
@@ -37,6 +38,8 @@ static size_t list_groups(const struct parquet_scan *scan, const struct stage_sh
             if (stages_rule_out(scan, i, j))
                 continue;
             table_row_group_statistics(scan->table, i, j, key->expr->column.index, &statistics);
+            if (trust_floats && statistics.has_max)
+                statistics.may_have_nan = false;
             *group = (struct group){.task = *task, .rows = statistics.row_count};
             group->has_best = statistics_best_value(&statistics, &key->expr->type, key->order, &group->best);
             group->has_worst = worst_value(&statistics, key->order, &group->worst);
@@ -70,7 +73,7 @@ static size_t enough_groups(const struct group *groups, size_t count, uint64_t w
 
 /* The tasks that have something that could be better than the promise, or is not known, do not wait. */
 static void assign(const struct group *groups, size_t count, size_t promising, struct stage_task *tasks,
-                   size_t task_count, const struct stage_promise *promise)
+                   const struct stage_promise *promise)
 {
     for (size_t i = 0; i < count; i++)
         tasks[groups[i].task].waits = true;
@@ -81,8 +84,8 @@ static void assign(const struct group *groups, size_t count, size_t promising, s
         tasks[groups[i].task].promising++;
 }
 
-kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, const struct stage_shares *shares,
-                                struct stage_task *tasks, size_t task_count, struct stage_promise *out)
+kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, bool trust_floats,
+                                const struct stage_shares *shares, struct stage_task *tasks, struct stage_promise *out)
 {
     _cleanup_free_ struct group *groups = NULL;
     uint64_t wanted;
@@ -94,7 +97,7 @@ kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, 
     for (size_t i = 0; i < scan->file_count; i++)
         row_groups += scan->table->files[i].file->metadata->row_group_count;
     TRY(NEW_ARRAY(&groups, row_groups));
-    size_t count = list_groups(scan, shares, groups);
+    size_t count = list_groups(scan, trust_floats, shares, groups);
     out->order = scan->dynamic_filters[0].exprs[0].order;
     qsort_r(groups, count, sizeof *groups, by_worst, &out->order);
     size_t promising = enough_groups(groups, count, wanted);
@@ -102,6 +105,6 @@ kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, 
         return NULL;
     out->exists = true;
     out->value = groups[promising - 1].worst;
-    assign(groups, count, promising, tasks, task_count, out);
+    assign(groups, count, promising, tasks, out);
     return NULL;
 }
