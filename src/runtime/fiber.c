@@ -132,6 +132,6 @@ kith_error *coop_charge(unsigned units)
     fiber->budget -= units;
     scheduler_share_backlog(worker);
     if (scheduler_urgent_waits(worker))
-        return fiber_yield();
+        scheduler_switch_out(fiber, fiber->urgent ? SWITCHED_TO_YIELD : SWITCHED_TO_MAKE_WAY);
     return cancel_token_check(fiber->cancel);
 }

@@ -98,6 +98,18 @@ static struct fiber *take_own(struct worker *worker)
     return fiber != NULL ? fiber : queue_take(&worker->queue, one, &last, &count);
 }
 
+/* A fiber that has only made way goes on before its equals, with what is left of its budget. */
+static void enqueue_first(struct worker *worker, struct fiber *fiber)
+{
+    struct run_queue *queue = fiber->urgent ? &worker->urgent : &worker->queue;
+    HOLD_MUTEX(&queue->mutex);
+    fiber->next = queue->first;
+    queue->first = fiber;
+    if (queue->last == NULL)
+        queue->last = fiber;
+    atomic_fetch_add(&queue->length, 1);
+}
+
 static void enqueue(struct worker *worker, struct fiber *fiber)
 {
     queue_push(fiber->urgent ? &worker->urgent : &worker->queue, fiber, fiber, 1);
@@ -245,7 +257,9 @@ void scheduler_switch_out(struct fiber *fiber, enum switched_to switched_to)
 /* One turn of a fiber. */
 static void run(struct worker *worker, struct fiber *fiber)
 {
-    fiber->budget = COOP_BUDGET;
+    if (!fiber->made_way)
+        fiber->budget = COOP_BUDGET;
+    fiber->made_way = false;
     fiber->home = worker->index;
     worker->backlog_since_ns = 0;
     worker->current = fiber;
@@ -257,6 +271,10 @@ static void run(struct worker *worker, struct fiber *fiber)
     switch (worker->switched_to) {
     case SWITCHED_TO_YIELD:
         enqueue(worker, fiber);
+        break;
+    case SWITCHED_TO_MAKE_WAY:
+        fiber->made_way = true;
+        enqueue_first(worker, fiber);
         break;
     case SWITCHED_TO_WAIT:
         if (!waiter_commit(&fiber->waiter))

@@ -24,7 +24,7 @@
 #include "runtime/wait.h"
 
 /* What the worker does for a fiber once it is off its stack. */
-enum switched_to { SWITCHED_TO_YIELD, SWITCHED_TO_WAIT, SWITCHED_TO_END };
+enum switched_to { SWITCHED_TO_YIELD, SWITCHED_TO_MAKE_WAY, SWITCHED_TO_WAIT, SWITCHED_TO_END };
 
 struct fiber {
     /* Written by the worker that runs the fiber, or by its spawner before it first runs. */
@@ -36,6 +36,7 @@ struct fiber {
     void *argument;
     const char *name;
     unsigned budget;
+    bool made_way; /* its turn goes on when it runs again */
     bool urgent;
     size_t home; /* index of the worker that ran it last */
 

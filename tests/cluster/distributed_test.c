@@ -1,0 +1,156 @@
+#include "cluster/cluster_fixture.h"
+
+static const char *const queries[] = {
+    "SELECT id, score, label FROM scores ORDER BY score DESC, id LIMIT 50",
+    "SELECT id, score FROM scores WHERE keep <> 0 ORDER BY score DESC, id LIMIT 7 OFFSET 5",
+    "SELECT score, id + 1 AS next FROM scores WHERE label LIKE '%7 of%' ORDER BY label DESC NULLS LAST, id LIMIT 20",
+    "SELECT id, label FROM scores WHERE keep = 3 ORDER BY label NULLS FIRST, score, id",
+    "SELECT id FROM scores WHERE score > 899900 ORDER BY id",
+    "SELECT id FROM scores WHERE score < 0 ORDER BY id LIMIT 10",
+    "SELECT id, score FROM scores ORDER BY id LIMIT 0",
+    "SELECT 1 AS one, 'x' AS x",
+};
+
+static const char *const batch_sizes[] = {"1000", "7", "8192"};
+
+static void write_tables(void)
+{
+    write_scores("scores/a.parquet", 1, 6, 500, 3);
+    write_scores("scores/b.parquet", 2, 4, 500, -1);
+    write_scores("scores/c.parquet", 3, 1, 300, -1);
+}
+
+static kith_error *compare_everywhere(struct fixture *fixture)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(queries); i++) {
+        _cleanup_(outcome_reset) struct outcome expected = {0};
+        _cleanup_(outcome_reset) struct outcome given = {0};
+        TRY(fixture_run_embedded(fixture, queries[i], &expected));
+        TRY(fixture_run(fixture, queries[i], &given));
+        TRY(expect_same_rows(queries[i], &expected, &given));
+        EXPECT(i + 1 == ARRAY_SIZE(queries) || fixture->worker_count == 1 || given.progress.tasks >= 2);
+    }
+    return NULL;
+}
+
+static kith_error *run_on_each_cluster(void *argument)
+{
+    for (size_t workers = 1; workers <= MOST_WORKERS; workers++) {
+        _cleanup_(fixture_stop) struct fixture fixture = {0};
+        TRY(fixture_start(&fixture, workers));
+        TRY(fixture_set(&fixture, "distributed.file_scan_config_bytes_per_partition", "1"));
+        for (size_t i = 0; i < 2 * ARRAY_SIZE(batch_sizes); i++) {
+            TRY(fixture_set(&fixture, "distributed.sibling_topk", i % 2 == 0 ? "off" : "on"));
+            TRY(fixture_set(&fixture, "execution.batch_size", batch_sizes[i / 2]));
+            TRY(fixture_set(&fixture, "execution.target_partitions", i < 3 ? "0" : "3"));
+            TRY(fixture_set(&fixture, "distributed.compression", i < 2 ? "none" : i < 4 ? "zstd" : "lz4"));
+            TRY(compare_everywhere(&fixture));
+        }
+        EXPECT(fixture_live_tasks(&fixture) == 0);
+    }
+    return NULL;
+}
+
+static void every_cluster_gives_the_rows_of_one_process(void **state)
+{
+    write_tables();
+    run_on(2, run_on_each_cluster, NULL);
+}
+
+static kith_error *limit_without_order(void *argument)
+{
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    _cleanup_(outcome_reset) struct outcome all = {0};
+    _cleanup_(outcome_reset) struct outcome some = {0};
+    TRY(fixture_start(&fixture, 3));
+    TRY(fixture_run(&fixture, "SELECT id FROM scores WHERE keep = 1", &all));
+    TRY(fixture_run(&fixture, "SELECT id FROM scores WHERE keep = 1 LIMIT 17", &some));
+    size_t lines = 0;
+    for (const char *line = strbuf_text(&some.rows); *line != '\0'; line = strchr(line, '\n') + 1) {
+        char id[32];
+        snprintf(id, sizeof id, "%.*s", (int)strcspn(line, "\n") + 1, line);
+        TRY(expect_text(strbuf_text(&all.rows), id));
+        lines++;
+    }
+    EXPECT(lines == 17);
+    return NULL;
+}
+
+static void a_limit_without_an_order_gives_so_many_of_the_rows(void **state)
+{
+    write_tables();
+    run_on(2, limit_without_order, NULL);
+}
+
+static kith_error *explain_analyzed(void *argument)
+{
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    _cleanup_(outcome_reset) struct outcome outcome = {0};
+    TRY(fixture_start(&fixture, 2));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk", "on"));
+    TRY(fixture_run(&fixture, queries[0], &outcome));
+    const char *text = strbuf_text(&outcome.analyzed);
+    TRY(expect_text(text, "[Stage 1] => NetworkCoalesceExec: output_partitions=2"));
+    TRY(expect_text(text, "Stage 1 ── tasks=2"));
+    TRY(expect_text(text, "bounds: reported="));
+    for (size_t i = 0; i < 2; i++) {
+        char line[96];
+        snprintf(line, sizeof line, "t%zu worker=%s: output_rows=", i, fixture.addresses[i]);
+        TRY(expect_text(text, line));
+    }
+    EXPECT(strstr(text, "did not come") == NULL);
+    EXPECT(outcome.progress.tasks == 2);
+    EXPECT(outcome.progress.row_groups_total == 11);
+    EXPECT(outcome.progress.row_groups_done == 11);
+    return NULL;
+}
+
+static void the_analysed_plan_tells_of_each_task(void **state)
+{
+    write_tables();
+    run_on(2, explain_analyzed, NULL);
+}
+
+static kith_error *share_bounds(void *argument)
+{
+    static const char sql[] = "SELECT id, score, label FROM overlap WHERE keep <> 0 ORDER BY score DESC, id LIMIT 100";
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    _cleanup_(outcome_reset) struct outcome off = {0};
+    TRY(fixture_start(&fixture, 2));
+    TRY(fixture_run(&fixture, sql, &off));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk", "on"));
+    for (int i = 0; i < 20; i++) {
+        _cleanup_(outcome_reset) struct outcome on = {0};
+        TRY(fixture_run(&fixture, sql, &on));
+        TRY(expect_same_rows(sql, &off, &on));
+        if(getenv("DBG")) fputs(strbuf_text(&on.analyzed),stderr);
+        if (100 * on.bytes_scanned > 15 * off.bytes_scanned)
+            return error_new(KITH_ERROR_INTERNAL, "run %d read %llu bytes with sharing, %llu without:\n%s", i,
+                             (unsigned long long)on.bytes_scanned, (unsigned long long)off.bytes_scanned,
+                             strbuf_text(&on.analyzed));
+    }
+    return NULL;
+}
+
+/* Neither statistics nor a local bound tell the second file's row groups apart; only the sibling's bound does. */
+static void a_siblings_bound_spares_a_task_what_nothing_else_can(void **state)
+{
+    write_scores("overlap/a.parquet", 11, 32, 16384, 17);
+    write_scores("overlap/b.parquet", 12, 32, 16384, -1);
+    run_on(2, share_bounds, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_cluster_gives_the_rows_of_one_process, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(a_limit_without_an_order_gives_so_many_of_the_rows, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(the_analysed_plan_tells_of_each_task, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(a_siblings_bound_spares_a_task_what_nothing_else_can, temporary_folder_enter,
+                                        temporary_folder_leave),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
