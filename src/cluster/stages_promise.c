@@ -13,17 +13,6 @@ struct group {
     struct scalar best, worst; /* what its first sort key can be at best and at worst */
 };
 
-/* False when nothing can be said: what sorts last may be NULL or NaN, or the file does not say. */
-static bool worst_value(const struct column_statistics *statistics, struct sort_order order, struct scalar *out)
-{
-    if (statistics_may_have_null(statistics) && !order.nulls_first)
-        return false;
-    if (statistics->may_have_nan && !order.descending)
-        return false;
-    *out = order.descending ? statistics->min : statistics->max;
-    return order.descending ? statistics->has_min : statistics->has_max;
-}
-
 static size_t list_groups(const struct parquet_scan *scan, bool trust_floats, const struct stage_shares *shares,
                           struct group *groups)
 {
@@ -42,7 +31,7 @@ static size_t list_groups(const struct parquet_scan *scan, bool trust_floats, co
                 statistics.may_have_nan = false;
             *group = (struct group){.task = *task, .rows = statistics.row_count};
             group->has_best = statistics_best_value(&statistics, &key->expr->type, key->order, &group->best);
-            group->has_worst = worst_value(&statistics, key->order, &group->worst);
+            group->has_worst = statistics_worst_value(&statistics, key->order, &group->worst);
             count++;
         }
     }

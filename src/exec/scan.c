@@ -26,6 +26,7 @@ struct scan_stream {
     struct scan_operator *scan;
     struct row_group_scan *row_group;
     bool in_row_group;
+    bool leads; /* others may be waiting for what this row group gives */
 };
 
 static kith_error *prepare(struct scan_operator *scan)
@@ -75,14 +76,33 @@ static bool wants_more(struct scan_operator *scan)
     return atomic_load_explicit(&scan->limit_left, memory_order_relaxed) > 0;
 }
 
+static void end_lead(struct scan_stream *stream)
+{
+    if (stream->leads)
+        morsel_queue_end_lead(&stream->scan->queue);
+    stream->leads = false;
+}
+
+/* Whoever consumes the rows has found a bound in those given so far. */
+static bool has_found_bound(const struct scan_stream *stream)
+{
+    _cleanup_(bound_unref) struct bound *bound = dynamic_filter_slot(stream->scan->filters[0], BOUND_LOCAL);
+    return bound != NULL;
+}
+
 static kith_error *next_batch(struct scan_stream *stream, struct batch **out)
 {
     struct scan_operator *scan = stream->scan;
     while (wants_more(scan)) {
         struct morsel morsel;
+        bool found;
+        if (stream->leads && has_found_bound(stream))
+            end_lead(stream);
         if (!stream->in_row_group) {
-            if (!morsel_queue_take(&scan->queue, &morsel))
+            TRY(morsel_queue_take(&scan->queue, operator_now(&scan->operator), &morsel, &found));
+            if (!found)
                 return NULL;
+            stream->leads = morsel.leads;
             TRY(row_group_scan_open(stream->row_group, &morsel));
             stream->in_row_group = true;
         }
@@ -90,6 +110,7 @@ static kith_error *next_batch(struct scan_stream *stream, struct batch **out)
         if (*out != NULL)
             return NULL;
         stream->in_row_group = false;
+        end_lead(stream);
     }
     return NULL;
 }
@@ -118,6 +139,7 @@ static kith_error *scan_next(struct stream *stream, struct batch **out)
 static void scan_free(struct stream *stream)
 {
     struct scan_stream *self = CONTAINER_OF(stream, struct scan_stream, stream);
+    end_lead(self);
     row_group_scan_free(self->row_group);
     free(self);
 }

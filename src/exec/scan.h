@@ -12,6 +12,7 @@
 #include "expr/eval.h"
 #include "expr/pruning.h"
 #include "parquet/column_reader.h"
+#include "runtime/sync.h"
 
 #include <pthread.h>
 
@@ -41,6 +42,7 @@ struct morsel {
     uint32_t file;
     uint32_t row_group;
     bool predicate_proven; /* statistics show that every row satisfies the predicate */
+    bool leads;            /* others may be waiting for its reader, who must call morsel_queue_end_lead */
     bool has_best;
     struct scalar best; /* the best value of the first sort key that it can have */
 };
@@ -50,6 +52,9 @@ struct morsel_file {
     uint32_t left; /* row groups not taken yet */
     bool read;     /* some row group was handed out */
 };
+
+/* The partition that gets the first row group leads while it reads it. */
+enum lead { LEAD_NOT_TAKEN, LEAD_TAKEN, LEAD_OVER };
 
 struct morsel_queue {
     const struct parquet_scan *scan;
@@ -62,6 +67,10 @@ struct morsel_queue {
     pthread_mutex_t mutex; /* guards what follows */
     size_t next;
     struct morsel_file *files;
+    enum lead lead;
+    int64_t lead_until_ns;
+    struct scalar lead_worst; /* the worst value of the first sort key that the leader's row group can have */
+    struct wait_list followers;
 };
 
 /* Lists the row groups that are left after planning-time pruning, best first. */
@@ -69,8 +78,12 @@ kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_s
                               struct dynamic_filter **filters, const struct settings *settings,
                               struct metric_set *metrics) _must_check_;
 void morsel_queue_reset(struct morsel_queue *queue);
-/* The next row group that no bound excludes now; false when there is none. */
-bool morsel_queue_take(struct morsel_queue *queue, struct morsel *out);
+/* The next row group that no bound excludes now; *found is false when there is none. Suspends, for a short time at
+ * most, while the leader reads a row group all of which is better than anything in the others: it is likely to give a
+ * bound that makes reading them unnecessary. */
+kith_error *morsel_queue_take(struct morsel_queue *queue, int64_t now_ns, struct morsel *out, bool *found) _must_check_;
+/* The leader has come so far that there is a bound, or is through with its row group. */
+void morsel_queue_end_lead(struct morsel_queue *queue);
 
 /* Few writers count NaN, which lies outside of min and max and sorts as the largest value. Who knows that there is none
  * can say so. */

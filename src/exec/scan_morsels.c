@@ -1,4 +1,5 @@
 #include "exec/scan.h"
+#include "runtime/mutex.h"
 
 struct row_group_statistics {
     struct statistics_source source;
@@ -133,14 +134,60 @@ void morsel_queue_reset(struct morsel_queue *queue)
     *queue = (struct morsel_queue){0};
 }
 
-static bool take_next(struct morsel_queue *queue, struct morsel *out)
+/* How long others wait for the leader at most: enough for the first rows of a row group, little for a query that has to
+ * read them all after all. */
+static const int64_t lead_ns = 20 * NANOSECONDS_PER_MILLISECOND;
+
+static void begin_lead(struct morsel_queue *queue, int64_t now_ns, struct morsel *first)
 {
-    pthread_mutex_lock(&queue->mutex);
-    bool found = queue->next < queue->count;
-    if (found)
-        *out = queue->morsels[queue->next++];
-    pthread_mutex_unlock(&queue->mutex);
-    return found;
+    queue->lead = LEAD_OVER;
+    if (queue->scan->dynamic_filter_count == 0)
+        return;
+    const struct sort_expr *key = &queue->scan->dynamic_filters[0].exprs[0];
+    struct column_statistics statistics;
+    if (key->expr->kind != EXPR_COLUMN)
+        return;
+    table_row_group_statistics(queue->table, first->file, first->row_group, key->expr->column.index, &statistics);
+    if (!statistics_worst_value(&statistics, key->order, &queue->lead_worst))
+        return;
+    queue->lead = LEAD_TAKEN;
+    queue->lead_until_ns = now_ns + lead_ns;
+    first->leads = true;
+}
+
+/* Whether all that is left is worse than all that the leader reads. Row groups are in the order of their best. */
+static bool follows(const struct morsel_queue *queue)
+{
+    const struct morsel *next = &queue->morsels[queue->next];
+    return queue->lead == LEAD_TAKEN && queue->next < queue->count && next->has_best &&
+           sort_order_compare(&queue->lead_worst, &next->best, queue->scan->dynamic_filters[0].exprs[0].order) < 0;
+}
+
+static kith_error *take_next(struct morsel_queue *queue, int64_t now_ns, struct morsel *out, bool *found)
+{
+    HOLD_MUTEX(&queue->mutex);
+    while (follows(queue)) {
+        kith_error *error = wait_list_wait(&queue->followers, &queue->mutex, queue->lead_until_ns);
+        if (error != NULL && kith_error_code(error) == KITH_ERROR_TIMEOUT) {
+            error_free(TAKE(error));
+            queue->lead = LEAD_OVER;
+        }
+        TRY(error);
+    }
+    *found = queue->next < queue->count;
+    if (!*found)
+        return NULL;
+    *out = queue->morsels[queue->next++];
+    if (queue->lead == LEAD_NOT_TAKEN)
+        begin_lead(queue, now_ns, out);
+    return NULL;
+}
+
+void morsel_queue_end_lead(struct morsel_queue *queue)
+{
+    HOLD_MUTEX(&queue->mutex);
+    queue->lead = LEAD_OVER;
+    wait_list_wake_all(&queue->followers);
 }
 
 /* Notes what became of a row group. True when its file is through without any row group having been read. */
@@ -171,21 +218,25 @@ static void count_kept_for_nan(const struct morsel_queue *queue, const struct mo
     metric_add(queue->metrics, METRIC_ROW_GROUPS_KEPT_NAN, exclude(queue, morsel, true) != BOUND_ORIGINS);
 }
 
-bool morsel_queue_take(struct morsel_queue *queue, struct morsel *out)
+kith_error *morsel_queue_take(struct morsel_queue *queue, int64_t now_ns, struct morsel *out, bool *found)
 {
     static const enum metric row_groups_pruned[] = {METRIC_ROW_GROUPS_PRUNED_STATISTICS, METRIC_ROW_GROUPS_PRUNED_LOCAL,
                                                     METRIC_ROW_GROUPS_PRUNED_REMOTE};
     static const enum metric files_pruned[] = {METRIC_FILES_PRUNED_STATISTICS, METRIC_FILES_PRUNED_LOCAL,
                                                METRIC_FILES_PRUNED_REMOTE};
-    while (take_next(queue, out)) {
+    for (;;) {
+        TRY(take_next(queue, now_ns, out, found));
+        if (!*found)
+            return NULL;
         enum bound_origin excluded_by = exclude(queue, out, queue->trust_floats);
         bool file_passed_over = note_outcome(queue, out, excluded_by == BOUND_ORIGINS);
         if (excluded_by == BOUND_ORIGINS) {
             count_kept_for_nan(queue, out);
-            return true;
+            return NULL;
         }
+        if (out->leads)
+            morsel_queue_end_lead(queue);
         metric_add(queue->metrics, row_groups_pruned[excluded_by], 1);
         metric_add(queue->metrics, files_pruned[excluded_by], file_passed_over);
     }
-    return false;
 }

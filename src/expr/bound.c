@@ -118,6 +118,16 @@ bool statistics_best_value(const struct column_statistics *statistics, const str
     return true;
 }
 
+bool statistics_worst_value(const struct column_statistics *statistics, struct sort_order order, struct scalar *out)
+{
+    if (!order.nulls_first && statistics_may_have_null(statistics))
+        return false;
+    if (!order.descending && statistics->may_have_nan)
+        return false;
+    *out = order.descending ? statistics->min : statistics->max;
+    return order.descending ? statistics->has_min : statistics->has_max;
+}
+
 bool bound_excludes(const struct bound *bound, const struct sort_expr *exprs,
                     const struct statistics_source *statistics)
 {

@@ -84,6 +84,10 @@ void dynamic_filter_counters(struct dynamic_filter *filter, struct dynamic_filte
 bool statistics_best_value(const struct column_statistics *statistics, const struct data_type *type,
                            struct sort_order order, struct scalar *out);
 
+/* The worst value that a column can have in a container: what sorts last. False when nothing can be said, as where NULL
+ * or NaN may sort last. */
+bool statistics_worst_value(const struct column_statistics *statistics, struct sort_order order, struct scalar *out);
+
 /* True when no row of the container can be strictly better than the bound: only when the statistics of the first key
  * that differs prove it. Handles NULL placement, unknown null counts, NaN, several keys (prefix of equal constants). */
 bool bound_excludes(const struct bound *bound, const struct sort_expr *exprs,

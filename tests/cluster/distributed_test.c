@@ -123,7 +123,6 @@ static kith_error *share_bounds(void *argument)
         _cleanup_(outcome_reset) struct outcome on = {0};
         TRY(fixture_run(&fixture, sql, &on));
         TRY(expect_same_rows(sql, &off, &on));
-        if(getenv("DBG")) fputs(strbuf_text(&on.analyzed),stderr);
         if (100 * on.bytes_scanned > 15 * off.bytes_scanned)
             return error_new(KITH_ERROR_INTERNAL, "run %d read %llu bytes with sharing, %llu without:\n%s", i,
                              (unsigned long long)on.bytes_scanned, (unsigned long long)off.bytes_scanned,
