@@ -14,8 +14,9 @@ static const struct topk_query queries[] = {
     {"skewed", FIXTURE_SKEWED, {FIXTURE_SCORE}, 1, FIXTURE_SCORE},
     {"rising", FIXTURE_RISING, {FIXTURE_SCORE}, 1, FIXTURE_SCORE},
     {"constant", FIXTURE_OVERLAP, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true, .all_files = true},
+    {"loop", FIXTURE_CONTROL, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true, .embedded = true},
 };
-enum { PRUNING, CONTROL, OVERLAP, WIDE, STRINGS, DOUBLES, SHUFFLED, SORTED, SKEWED, RISING, CONSTANT };
+enum { PRUNING, CONTROL, OVERLAP, WIDE, STRINGS, DOUBLES, SHUFFLED, SORTED, SKEWED, RISING, CONSTANT, LOOP };
 
 const struct topk_case topk_default_cases[] = {
     {&queries[PRUNING], 2},  {&queries[PRUNING], 8}, {&queries[CONTROL], 2},  {&queries[CONTROL], 8},
@@ -23,7 +24,7 @@ const struct topk_case topk_default_cases[] = {
     {&queries[STRINGS], 2},  {&queries[STRINGS], 8}, {&queries[DOUBLES], 8},  {&queries[SHUFFLED], 2},
     {&queries[SHUFFLED], 8}, {&queries[SORTED], 8},  {&queries[SKEWED], 2},   {&queries[SKEWED], 8},
     {&queries[RISING], 2},   {&queries[RISING], 8},  {&queries[CONSTANT], 2}, {&queries[CONSTANT], 4},
-    {&queries[CONSTANT], 8},
+    {&queries[CONSTANT], 8}, {&queries[LOOP], 2},    {&queries[LOOP], 8},
 };
 const size_t topk_default_case_count = ARRAY_SIZE(topk_default_cases);
 
@@ -68,6 +69,11 @@ size_t topk_case_files(const struct topk_case *topk_case, const struct fixture *
     return topk_case->query->all_files ? fixture->files : MIN(topk_case->tasks, fixture->files);
 }
 
+size_t topk_case_workers(const struct topk_case *topk_case)
+{
+    return topk_case->query->embedded ? 0 : topk_case->tasks;
+}
+
 kith_error *topk_query_sql(const struct topk_query *query, struct strbuf *out)
 {
     TRY(strbuf_append_text(out, "SELECT "));
@@ -110,6 +116,7 @@ const struct topk_arm topk_arms[] = {
      "the same with sharing",
      {{REORDER, "off"}, {PLANNED, "off"}, {PAGES, "off"}, {PUSHDOWN_FILTERS, "off"}}},
 };
+const struct topk_arm topk_loop_arm = {"loop", "a plain C loop over the same pages", {{NULL, NULL}}};
 const size_t topk_arm_count = ARRAY_SIZE(topk_arms);
 
 kith_error *topk_arm_find(const char *name, const struct topk_arm **out)

@@ -19,6 +19,7 @@ struct topk_query {
     enum fixture_column key; /* the query orders by it, falling */
     bool filtered;           /* WHERE NOT excluded */
     bool all_files;          /* all of the table's files however many tasks there are: the work does not grow */
+    bool embedded;           /* in this process on one thread, beside a plain C loop; "tasks" are files then */
 };
 
 struct topk_case {
@@ -37,6 +38,9 @@ kith_error *topk_case_find(const char *name, struct topk_case *out) _must_check_
 /* Files that the case reads, one a task unless its work is constant. */
 size_t topk_case_files(const struct topk_case *topk_case, const struct fixture *fixture);
 
+/* Workers that it needs. */
+size_t topk_case_workers(const struct topk_case *topk_case);
+
 kith_error *topk_query_sql(const struct topk_query *query, struct strbuf *out) _must_check_;
 
 struct topk_setting {
@@ -52,6 +56,8 @@ struct topk_arm {
 extern const struct topk_arm topk_arms[];
 extern const size_t topk_arm_count;
 enum { TOPK_ARM_ALL, TOPK_ARM_NO_SHARING };
+/* What embedded cases are compared with: no settings but plain_loop.h. */
+extern const struct topk_arm topk_loop_arm;
 kith_error *topk_arm_find(const char *name, const struct topk_arm **out) _must_check_;
 
 /* Sets what all arms share, then what the arm changes. */

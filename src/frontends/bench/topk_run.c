@@ -4,6 +4,7 @@
 
 #include "cluster/cluster.h"
 #include "columnar/scalar.h"
+#include "frontends/bench/plain_loop.h"
 #include "frontends/bench/process_usage.h"
 #include "plan/table.h"
 
@@ -15,7 +16,8 @@ struct topk_run {
     const struct fixture *fixture;
     const struct local_workers *workers;
     struct session *session;
-    struct cluster *cluster;
+    struct cluster *cluster; /* NULL, and `loop` not, in embedded cases */
+    struct plain_loop *loop;
     struct strbuf sql;
     struct fixture_row answer[TOPK_LIMIT];
     size_t answer_count;
@@ -122,10 +124,11 @@ static kith_error *sink_finished(struct session_sink *sink, struct query *query)
     struct filter_registry_counters sharing;
     uint64_t totals[METRIC_COUNT] = {0};
     checker->ended_ns = now_ns();
-    if (query_task_count(query) != checker->run->topk_case->tasks)
+    size_t tasks = MAX(topk_case_workers(checker->run->topk_case), (size_t)1);
+    if (query_task_count(query) != tasks)
         return error_new(KITH_ERROR_INTERNAL, "the query ran as %zu tasks instead of %zu", query_task_count(query),
-                         checker->run->topk_case->tasks);
-    for (size_t task = 0; task < query_task_count(query); task++) {
+                         tasks);
+    for (size_t task = 0; task < tasks; task++) {
         uint64_t values[METRIC_COUNT];
         if (!query_task_metrics(query, task, values))
             return error_new(KITH_ERROR_UNAVAILABLE, "the last metrics of task %zu did not come", task);
@@ -164,10 +167,25 @@ static kith_error *run_query(struct topk_run *run, struct topk_block *block)
     return NULL;
 }
 
+static kith_error *run_loop(struct topk_run *run, struct topk_block *block)
+{
+    int64_t scores[TOPK_LIMIT], start = now_ns();
+    size_t count;
+    TRY(plain_loop_run(run->loop, TOPK_LIMIT, scores, &count));
+    block->queries++;
+    block->collect_ns += now_ns() - start;
+    block->statement_ns = block->collect_ns;
+    block->metrics[METRIC_BYTES_SCANNED] += run->bytes_there;
+    bool right = count == run->answer_count;
+    for (size_t i = 0; i < count && right; i++)
+        right = scores[i] == run->answer[i].score;
+    return right ? NULL : error_new(KITH_ERROR_INTERNAL, "wrong answer of the plain loop");
+}
+
 static int64_t workers_cpu_ns(const struct topk_run *run)
 {
     int64_t total = 0;
-    for (size_t i = 0; i < run->topk_case->tasks; i++)
+    for (size_t i = 0; i < topk_case_workers(run->topk_case); i++)
         total += process_cpu_ns(run->workers->workers[i].pid);
     return total;
 }
@@ -176,9 +194,11 @@ kith_error *topk_run_block(struct topk_run *run, const struct topk_arm *arm, siz
 {
     *out = (struct topk_block){0};
     TRY(topk_arm_apply(arm, run->session));
+    if (run->topk_case->query->embedded)
+        TRY(session_set(run->session, "execution.target_partitions", "1"));
     int64_t coordinator_start = process_cpu_ns(getpid()), workers_start = workers_cpu_ns(run);
     for (size_t i = 0; i < queries; i++)
-        TRY(run_query(run, out));
+        TRY(arm == &topk_loop_arm ? run_loop(run, out) : run_query(run, out));
     out->coordinator_cpu_ns = process_cpu_ns(getpid()) - coordinator_start;
     out->cpu_ns = out->coordinator_cpu_ns + workers_cpu_ns(run) - workers_start;
     return NULL;
@@ -187,14 +207,14 @@ kith_error *topk_run_block(struct topk_run *run, const struct topk_arm *arm, siz
 void topk_run_reset_peaks(const struct topk_run *run)
 {
     process_reset_peak(getpid());
-    for (size_t i = 0; i < run->topk_case->tasks; i++)
+    for (size_t i = 0; i < topk_case_workers(run->topk_case); i++)
         process_reset_peak(run->workers->workers[i].pid);
 }
 
 uint64_t topk_run_peak_bytes(const struct topk_run *run)
 {
     uint64_t total = process_peak_bytes(getpid());
-    for (size_t i = 0; i < run->topk_case->tasks; i++)
+    for (size_t i = 0; i < topk_case_workers(run->topk_case); i++)
         total += process_peak_bytes(run->workers->workers[i].pid);
     return total;
 }
@@ -237,11 +257,11 @@ static kith_error *count_bytes_there(struct topk_run *run, const char *pattern)
 static kith_error *connect(struct topk_run *run)
 {
     const char *addresses[TOPK_MOST_TASKS];
-    ASSERT(run->topk_case->tasks <= run->workers->count);
-    for (size_t i = 0; i < run->topk_case->tasks; i++)
+    size_t count = topk_case_workers(run->topk_case);
+    ASSERT(count <= run->workers->count);
+    for (size_t i = 0; i < count; i++)
         addresses[i] = run->workers->workers[i].address;
-    TRY(cluster_connect(runtime_current(), addresses, run->topk_case->tasks, session_settings(run->session),
-                        &run->cluster));
+    TRY(cluster_connect(runtime_current(), addresses, count, session_settings(run->session), &run->cluster));
     session_use_cluster(run->session, run->cluster);
     return NULL;
 }
@@ -272,7 +292,7 @@ kith_error *topk_run_new(const struct topk_case *topk_case, const struct fixture
     TRY(count_bytes_there(run, pattern));
     TRY(topk_query_sql(topk_case->query, &run->sql));
     TRY(find_answer(run, files));
-    TRY(connect(run));
+    TRY(topk_case->query->embedded ? plain_loop_new(fixture, files, &run->loop) : connect(run));
     *out = TAKE(run);
     return NULL;
 }
@@ -282,6 +302,7 @@ void topk_run_free(struct topk_run *run)
     if (run == NULL)
         return;
     cluster_free(run->cluster);
+    plain_loop_free(run->loop);
     session_free(run->session);
     strbuf_reset(&run->sql);
     free(run);
