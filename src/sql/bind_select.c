@@ -59,16 +59,18 @@ static kith_error *make_scan(struct binder *binder, struct table *take_table, co
                              struct logical_plan **out)
 {
     struct logical_plan *scan;
+    char *kept_name; /* plans outlive the script */
     TRY(plan_arena_keep_table(binder->plans, take_table));
     TRY(ARENA_NEW(binder->arena, &scan));
+    TRY(arena_string(binder->arena, name, strlen(name), &kept_name));
     scan->kind = LOGICAL_SCAN;
     scan->schema = take_table->schema;
     scan->scan.table = take_table;
-    scan->scan.name = name;
+    scan->scan.name = kept_name;
     TRY(ARENA_NEW_ARRAY(binder->arena, &scan->scan.columns, scan->schema->field_count));
     for (size_t i = 0; i < scan->schema->field_count; i++)
         scan->scan.columns[i] = i;
-    binder->scope = (struct scope){.table_name = name, .schema = scan->schema};
+    binder->scope = (struct scope){.table_name = kept_name, .schema = scan->schema};
     *out = scan;
     return NULL;
 }

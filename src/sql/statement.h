@@ -20,7 +20,7 @@ enum statement_kind {
     STATEMENT_SHOW_TABLES
 };
 
-/* Texts live in the plan arena that was given to sql_bind, or in the script. */
+/* The plan lives in the arena that was given to sql_bind; other texts there or in the script. */
 struct statement {
     enum statement_kind kind;
     struct logical_plan *plan; /* QUERY, EXPLAIN, COPY_TO */
