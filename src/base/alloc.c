@@ -4,9 +4,11 @@
 
 static _Thread_local size_t fail_countdown;
 
-void alloc_fail_after(size_t n)
+size_t alloc_fail_after(size_t n)
 {
+    size_t left = fail_countdown;
     fail_countdown = n;
+    return left;
 }
 
 static bool should_fail(void)

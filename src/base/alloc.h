@@ -32,7 +32,8 @@ static inline void free_pointee(void *local)
 /* For locals of any pointer type: `_cleanup_free_ char *path = NULL;` */
 #define _cleanup_free_ __attribute__((cleanup(free_pointee)))
 
-/* Test hook: the `n`-th allocation from now fails (1 = the next one), once; 0 turns it off. Per thread. */
-void alloc_fail_after(size_t n);
+/* Test hook: the `n`-th allocation from now fails (1 = the next one), once; 0 turns it off. Per thread. Gives what was
+ * left to count: 0 when nothing was to fail or it has failed already. */
+size_t alloc_fail_after(size_t n);
 
 #endif
