@@ -27,6 +27,7 @@ except ImportError as missing:
 
 ROWS = 3000
 WORDS = ["", "a", "ab", "abc", "b%", "x_y", "Żółć", "日本", "pending", "furiously", "a\\b", "zz" * 20]
+OFFSETS = [0, 1, 59, 86399, 10**6, 1577836800, -1, -86400, -2208988800, -11676096000]  # seconds since 1970, back to 1600
 
 
 def maybe(rng, share, make):
@@ -60,13 +61,27 @@ def make_table(rng):
         "d": column(lambda: day + datetime.timedelta(days=rng.randint(0, 2500)), pa.date32()),
         "ts": column(lambda: instant + datetime.timedelta(microseconds=rng.randint(0, 10**13)), pa.timestamp("us")),
         "tz": column(lambda: instant + datetime.timedelta(milliseconds=rng.randint(0, 10**10)), pa.timestamp("us", "UTC")),
+        "old": column(lambda: rng.choice(OFFSETS) * 1000 + rng.randint(-999, 999), pa.timestamp("ms")),
+        "tn": column(lambda: rng.choice(OFFSETS[:-1]) * 10**9 + 1000 * rng.randint(-10**6, 10**6), pa.timestamp("ns")),
+        "past": column(lambda: rng.randint(-200000, 100000), pa.date32()),
+        "tm": column(lambda: rng.choice([0, 1, 86399999999, rng.randint(0, 86399999999)]), pa.time64("us")),
+        "bin": column(lambda: rng.choice([b"", b"\x00", b"\x00\xff", b"abc", rng.randbytes(rng.randint(0, 20))]), pa.binary()),
+        "e": column(lambda: rng.choice(WORDS), pa.string()).dictionary_encode(),
+        "en": column(lambda: rng.randint(-3, 3), pa.int64()).dictionary_encode(),
+        "ls": column(lambda: rng.choice(WORDS), pa.large_string()),
+        "sv": column(lambda: rng.choice(WORDS) * rng.randint(1, 3), pa.string_view()),
+        "d18": column(lambda: decimal.Decimal(rng.randint(-10**17, 10**17)).scaleb(-4), pa.decimal128(18, 4)),
+        "nothing": pa.nulls(ROWS, pa.int32()),
     })
 
 
 def write_table(rng, table, folder):
     files = rng.choice([1, 1, 3])
     if rng.random() < 0.4:
-        table = table.sort_by([(rng.choice(["i32", "d", "f64", "id"]), rng.choice(["ascending", "descending"]))])
+        key = rng.choice(["i32", "d", "f64", "id", "past", "old", "t"])
+        # pyarrow cannot move rows of string views.
+        table = table.set_column(table.column_names.index("sv"), "sv", table["sv"].cast(pa.string()))
+        table = table.sort_by([(key, rng.choice(["ascending", "descending"]))])
     step = -(-table.num_rows // files)
     for i in range(files):
         pq.write_table(
@@ -91,10 +106,18 @@ def literal(rng, column):
         "d": lambda: f"DATE '{1992 + rng.randint(0, 6)}-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}'",
         "ts": lambda: f"TIMESTAMP '2020-0{rng.randint(1, 4)}-11 12:34:56'", "tz": lambda: f"TIMESTAMPTZ '2020-0{rng.randint(1, 4)}-11 12:34:56+00'",
         "id": lambda: str(rng.randint(0, 10 * ROWS)), "b": lambda: rng.choice(["true", "false"]),
+        "old": lambda: f"TIMESTAMP '{rng.choice([1599, 1900, 1969, 1970, 2020])}-12-31 23:59:{rng.randint(0, 59):02d}.{rng.randint(0, 999):03d}'",
+        "tn": lambda: f"TIMESTAMP '{rng.choice([1899, 1969, 2019])}-12-31 23:59:59.{rng.randint(0, 999999):06d}'",
+        "past": lambda: f"DATE '{rng.randint(1500, 2200):04d}-02-28'", "tm": lambda: f"TIME '{rng.randint(0, 23):02d}:59:59.{rng.randint(0, 999)}'",
+        "e": lambda: "'" + rng.choice(WORDS) + "'", "en": lambda: str(rng.randint(-4, 4)), "ls": lambda: "'" + rng.choice(WORDS) + "'",
+        "sv": lambda: "'" + rng.choice(WORDS) * 2 + "'", "d18": lambda: f"{rng.randint(-10**13, 10**13)}.{rng.randint(0, 99999):05d}",
+        "nothing": lambda: "0",
     }[column]()
 
 
-COLUMNS = ["id", "i8", "i16", "i32", "i64", "u32", "u64", "f32", "f64", "b", "d9", "d30", "s", "t", "d", "ts", "tz"]
+COLUMNS = ["id", "i8", "i16", "i32", "i64", "u32", "u64", "f32", "f64", "b", "d9", "d30", "s", "t", "d", "ts", "tz",
+           "old", "tn", "past", "tm", "e", "en", "ls", "sv", "d18", "nothing"]
+UNCOMPARED = ["bin"]  # selected and sorted by, but not compared with literals: the two spell them differently
 
 
 def predicate(rng, depth=0):
@@ -112,9 +135,17 @@ def predicate(rng, depth=0):
         return f"{column} {rng.choice(['', 'NOT '])}IN ({', '.join(literal(rng, column) for _ in range(rng.randint(1, 4)))})"
     if kind < 0.85:
         pattern = rng.choice(["a%", "%b", "%r%", "_b%", "000%", "%ó%", "p_nding", "%"])
-        return f"{rng.choice(['s', 't'])} {rng.choice(['', 'NOT '])}LIKE '{pattern}'"
+        return f"{rng.choice(['s', 't', 'e', 'ls', 'sv'])} {rng.choice(['', 'NOT '])}{rng.choice(['LIKE', 'LIKE', 'ILIKE'])} '{pattern}'"
+    if kind < 0.88:
+        left, right = rng.choice(PAIRS)
+        return f"{left} {rng.choice(['=', '<>', '<', '>=', 'IS DISTINCT FROM', 'IS NOT DISTINCT FROM'])} {right}"
     return f"{column} {rng.choice(['=', '<>', '<', '<=', '>', '>='])} {literal(rng, column)}"
 
+
+# Columns of different types that compare with each other.
+PAIRS = [("i8", "i32"), ("i16", "i64"), ("u32", "i32"), ("u32", "i64"), ("i32", "f64"), ("i8", "f32"), ("f32", "f64"), ("d9", "i32"),
+         ("d9", "d30"), ("d9", "d18"), ("i32", "d18"), ("s", "e"), ("s", "ls"), ("sv", "t"), ("e", "sv"), ("d", "ts"), ("past", "d"),
+         ("old", "ts"), ("ts", "tn"), ("en", "i32"), ("nothing", "i32"), ("b", "i32 > 0")]
 
 EXPRESSIONS = [
     "i32 + i16", "i32 * 2 - i8", "-i16", "d9 * 2", "d9 + d9", "d9 - i32", "f64 * 2", "i8 % 7", "CAST(i32 AS BIGINT) * i16",
@@ -122,16 +153,25 @@ EXPRESSIONS = [
     "CAST(i32 AS VARCHAR)", "CAST(d9 AS DOUBLE PRECISION)", "upper(t)", "length(s)", "abs(i16)", "nullif(i32, 0)", "CAST(d AS VARCHAR)",
     "date_part('year', d)", "i32 IS DISTINCT FROM i16", "greatest(i32, i16)", "CAST(f32 AS DOUBLE PRECISION)", "i32 = 3", "CAST(ts AS DATE)",
     "substring(t, 3, 4)", "lower(s)", "CASE i32 WHEN 1 THEN 'one' WHEN 2 THEN 'two' END", "CAST(d9 AS INTEGER)", "CAST(i32 AS DECIMAL(12, 3))",
+    "CAST(past AS VARCHAR)", "CAST(old AS VARCHAR)", "CAST(old AS DATE)", "CAST(tn AS DATE)", "CAST(tm AS VARCHAR)", "CAST(d AS TIMESTAMP)",
+    "date_part('month', past)", "date_part('dow', past)", "date_part('doy', past)", "date_part('week', past)", "date_part('quarter', old)",
+    "date_part('hour', old)", "date_part('minute', tn)", "date_trunc('month', ts)", "date_trunc('week', old)", "date_trunc('hour', old)",
+    "CAST(date_trunc('year', past) AS DATE)", "past - d", "past + 30", "CAST(d + INTERVAL '1 month' AS DATE)", "ts - INTERVAL '1 day'", "old + INTERVAL '13 months 2 hours'",
+    "upper(e)", "e || ls", "length(sv)", "substring(s, 0, 3)", "substring(e, 2)", "replace(s, 'a', 'bb')", "trim(t)", "strpos(t, 'b')",
+    "CAST(d18 AS DECIMAL(15, 1))", "CAST(d18 AS DECIMAL(28, 4)) * d9", "d18 + d30", "CAST(d18 AS VARCHAR)", "CAST(f64 AS DECIMAL(10, 3))", "round(d18, 2)", "abs(d9)",
+    "round(f64)", "floor(d9)", "ceil(f32)", "CAST(f32 AS INTEGER)", "f64 / 4", "CAST(b AS INTEGER)", "CAST(i8 AS VARCHAR) || s", "-d18",
+    "least(i8, i64, en)", "coalesce(nothing, i32)", "coalesce(e, ls)", "nullif(s, e)", "e = s", "sv < t", "nothing + 1",
+    "CASE WHEN e LIKE 'a%' THEN d9 WHEN b THEN d18 END", "e IN ('a', s, 'zz')", "i32 IN (i8, en, 3)", "f64 > f32", "u64 > 5", "i64 % 1000",
 ]
 
 
 def query(rng):
-    outputs = [rng.choice(COLUMNS + EXPRESSIONS) for _ in range(rng.randint(1, 5))] + ["id"]
+    outputs = [rng.choice(COLUMNS + UNCOMPARED + EXPRESSIONS) for _ in range(rng.randint(1, 5))] + ["id"]
     if rng.random() < 0.2:
         outputs = ["*"]
     keys = []
     for _ in range(rng.randint(0, 3)):
-        key = rng.choice(COLUMNS if rng.random() < 0.8 else ["i32 + i16", "d9 * 2", "lower(s)", "-i16"])
+        key = rng.choice(COLUMNS + UNCOMPARED if rng.random() < 0.8 else ["i32 + i16", "d9 * 2", "lower(s)", "-i16"])
         keys.append(key + rng.choice(["", " ASC", " DESC"]) + rng.choice(["", " NULLS FIRST", " NULLS LAST"]))
     keys.append("id" + rng.choice(["", " DESC"]))
     text = "SELECT " + ", ".join(f"{e} AS c{i}" if e != "*" else e for i, e in enumerate(outputs)) + " FROM t"
