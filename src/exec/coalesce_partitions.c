@@ -6,7 +6,7 @@
 
 struct coalesce_stream {
     struct stream stream;
-    struct operator* operator;
+    struct exec_operator *node;
     struct partition_pump *pump; /* NULL before the first pull */
     uint64_t to_give;            /* UINT64_MAX = all */
 };
@@ -29,19 +29,19 @@ static kith_error *cut_to_limit(struct coalesce_stream *coalesce, struct batch *
 static kith_error *coalesce_next(struct stream *stream, struct batch **out)
 {
     struct coalesce_stream *coalesce = CONTAINER_OF(stream, struct coalesce_stream, stream);
-    struct operator* operator= coalesce->operator;
+    struct exec_operator *node = coalesce->node;
     _cleanup_(batch_unref) struct batch *batch = NULL;
     if (coalesce->to_give == 0)
         return NULL;
     if (coalesce->pump == NULL)
-        TRY(partition_pump_new(operator->inputs[0], 0, operator->plan->inputs[0]->partitions, &coalesce->pump));
-    TRY(partition_pump_next(coalesce->pump, operator, & batch));
+        TRY(partition_pump_new(node->inputs[0], 0, node->plan->inputs[0]->partitions, &coalesce->pump));
+    TRY(partition_pump_next(coalesce->pump, node, &batch));
     if (batch == NULL)
         return NULL;
     TRY(cut_to_limit(coalesce, &batch));
     if (coalesce->to_give == 0)
         partition_pump_free(TAKE(coalesce->pump));
-    TRY(operator_hand_out(operator, batch));
+    TRY(operator_hand_out(node, batch));
     *out = TAKE(batch);
     return NULL;
 }
@@ -55,25 +55,25 @@ static void coalesce_free(struct stream *stream)
 
 static const struct stream_ops coalesce_stream_ops = {.next = coalesce_next, .free = coalesce_free};
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     struct coalesce_stream *coalesce;
     TRY(NEW(&coalesce));
-    coalesce->stream = (struct stream){.ops = &coalesce_stream_ops, .schema = operator->plan->schema };
-    coalesce->operator= operator;
-    coalesce->to_give = operator->plan->limit.fetch<0 ? UINT64_MAX : (uint64_t) operator->plan->limit.fetch;
+    coalesce->stream = (struct stream){.ops = &coalesce_stream_ops, .schema = node->plan->schema};
+    coalesce->node = node;
+    coalesce->to_give = node->plan->limit.fetch < 0 ? UINT64_MAX : (uint64_t)node->plan->limit.fetch;
     *out = &coalesce->stream;
     return NULL;
 }
 
-static void free_coalesce(struct operator* operator)
+static void free_coalesce(struct exec_operator *node)
 {
-    free(operator);
+    free(node);
 }
 
 static const struct operator_ops ops = {.execute = execute, .free = free_coalesce};
 
-kith_error *coalesce_operator_new(struct operator** out)
+kith_error *coalesce_operator_new(struct exec_operator **out)
 {
     TRY(NEW(out));
     (*out)->ops = &ops;

@@ -6,7 +6,7 @@
 
 struct filter_stream {
     struct stream stream;
-    struct operator* operator;
+    struct exec_operator *node;
     struct stream *input;
     struct evaluator *predicate;
 };
@@ -20,13 +20,13 @@ static kith_error *filter_next(struct stream *stream, struct batch **out)
         TRY(stream_next(filter->input, &batch));
         if (batch == NULL)
             return NULL;
-        int64_t start = operator_now(filter->operator);
+        int64_t start = operator_now(filter->node);
         TRY(evaluator_filter(filter->predicate, batch, &kept));
-        operator_charge_time(filter->operator, start);
+        operator_charge_time(filter->node, start);
         if (batch_row_count(kept) == 0)
             continue;
-        metric_add(filter->operator->metrics, METRIC_OUTPUT_ROWS, batch_row_count(kept));
-        metric_add(filter->operator->metrics, METRIC_OUTPUT_BATCHES, 1);
+        metric_add(filter->node->metrics, METRIC_OUTPUT_ROWS, batch_row_count(kept));
+        metric_add(filter->node->metrics, METRIC_OUTPUT_BATCHES, 1);
         *out = TAKE(kept);
         return NULL;
     }
@@ -42,27 +42,27 @@ static void filter_free(struct stream *stream)
 
 static const struct stream_ops filter_stream_ops = {.next = filter_next, .free = filter_free};
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     struct filter_stream *filter;
     TRY(NEW(&filter));
-    filter->stream = (struct stream){.ops = &filter_stream_ops, .schema = operator->plan->schema };
-    filter->operator= operator;
+    filter->stream = (struct stream){.ops = &filter_stream_ops, .schema = node->plan->schema};
+    filter->node = node;
     _cleanup_(stream_free) struct stream *made = &filter->stream;
-    TRY(evaluator_new(operator->plan->filter.predicate, &filter->predicate));
-    TRY(operator_execute(operator->inputs[0], partition, &filter->input));
+    TRY(evaluator_new(node->plan->filter.predicate, &filter->predicate));
+    TRY(operator_execute(node->inputs[0], partition, &filter->input));
     *out = TAKE(made);
     return NULL;
 }
 
-static void free_filter(struct operator* operator)
+static void free_filter(struct exec_operator *node)
 {
-    free(operator);
+    free(node);
 }
 
 static const struct operator_ops ops = {.execute = execute, .free = free_filter};
 
-kith_error *filter_operator_new(struct operator** out)
+kith_error *filter_operator_new(struct exec_operator **out)
 {
     TRY(NEW(out));
     (*out)->ops = &ops;

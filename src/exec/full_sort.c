@@ -21,7 +21,7 @@ struct sort_row {
 
 struct full_sort_stream {
     struct stream stream;
-    struct operator* operator;
+    struct exec_operator *node;
     struct stream *input;
     struct sort_evaluators evaluators;
     struct sort_keys keys;
@@ -59,14 +59,14 @@ static kith_error *consume_input(struct full_sort_stream *sort)
         TRY(stream_next(sort->input, &batch));
         if (batch == NULL)
             return NULL;
-        int64_t start = operator_now(sort->operator);
+        int64_t start = operator_now(sort->node);
         TRY(batch_compact(batch, &compact));
         TRY(sort_evaluators_encode(&sort->evaluators, compact, &sort->keys));
         TRY(add_keys(sort));
         TRY(row_store_keep(&sort->rows, batch_ref(compact)));
         TRY(reservation_resize(&sort->reservation, sort->rows.memory_bytes + sort->key_bytes.capacity +
                                                        sort->order.capacity * sizeof *sort->order.items));
-        operator_charge_time(sort->operator, start);
+        operator_charge_time(sort->node, start);
     }
 }
 
@@ -91,7 +91,7 @@ static kith_error *merge_runs(struct full_sort_stream *sort, size_t start, size_
             left < middle && (right == end || compare_rows(&rows[left], &rows[right], sort->key_bytes.data) < 0);
         sort->merged[out] = from_left ? rows[left++] : rows[right++];
         if (out % ROWS_A_RUN == 0)
-            TRY(operator_charge(sort->operator, 1));
+            TRY(operator_charge(sort->node, 1));
     }
     return NULL;
 }
@@ -109,7 +109,7 @@ static kith_error *sort_rows(struct full_sort_stream *sort)
     for (size_t start = 0; start < count; start += ROWS_A_RUN) {
         qsort_r(sort->order.items + start, MIN(count - start, (size_t)ROWS_A_RUN), sizeof *sort->order.items,
                 compare_rows, sort->key_bytes.data);
-        TRY(operator_charge(sort->operator, 1));
+        TRY(operator_charge(sort->node, 1));
     }
     if (count <= ROWS_A_RUN)
         return NULL;
@@ -131,14 +131,14 @@ static kith_error *sort_next(struct stream *stream, struct batch **out)
     struct full_sort_stream *sort = CONTAINER_OF(stream, struct full_sort_stream, stream);
     if (!sort->finished) {
         TRY(consume_input(sort));
-        int64_t start = operator_now(sort->operator);
+        int64_t start = operator_now(sort->node);
         TRY(sort_rows(sort));
         TRY(row_store_merge(&sort->rows));
-        operator_charge_time(sort->operator, start);
+        operator_charge_time(sort->node, start);
         sort->finished = true;
     }
     size_t count = MIN(sort->order.length - sort->emitted,
-                       (size_t)settings_get(&sort->operator->context->settings, SETTING_BATCH_SIZE));
+                       (size_t)settings_get(&sort->node->context->settings, SETTING_BATCH_SIZE));
     if (count == 0)
         return NULL;
     _cleanup_free_ uint64_t *rows = NULL;
@@ -147,7 +147,7 @@ static kith_error *sort_next(struct stream *stream, struct batch **out)
     for (size_t i = 0; i < count; i++)
         rows[i] = sort->order.items[sort->emitted + i].number;
     TRY(row_store_gather(&sort->rows, rows, count, &batch));
-    TRY(operator_hand_out(sort->operator, batch));
+    TRY(operator_hand_out(sort->node, batch));
     sort->emitted += count;
     *out = TAKE(batch);
     return NULL;
@@ -169,18 +169,18 @@ static void sort_free(struct stream *stream)
 
 static const struct stream_ops sort_stream_ops = {.next = sort_next, .free = sort_free};
 
-kith_error *full_sort_stream_new(struct operator* operator, struct stream * take_input, struct stream **out)
+kith_error *full_sort_stream_new(struct exec_operator *node, struct stream *take_input, struct stream **out)
 {
     _cleanup_(stream_free) struct stream *input = take_input;
     struct full_sort_stream *sort;
     TRY(NEW(&sort));
-    sort->stream = (struct stream){.ops = &sort_stream_ops, .schema = operator->plan->schema };
-    sort->operator= operator;
+    sort->stream = (struct stream){.ops = &sort_stream_ops, .schema = node->plan->schema};
+    sort->node = node;
     sort->input = TAKE(input);
-    sort->reservation = reservation_make(operator->context->pool, "sort");
-    row_store_init(&sort->rows, operator->plan->schema);
+    sort->reservation = reservation_make(node->context->pool, "sort");
+    row_store_init(&sort->rows, node->plan->schema);
     _cleanup_(stream_free) struct stream *made = &sort->stream;
-    TRY(sort_evaluators_init(&sort->evaluators, operator->plan->sort.exprs, operator->plan->sort.count));
+    TRY(sort_evaluators_init(&sort->evaluators, node->plan->sort.exprs, node->plan->sort.count));
     *out = TAKE(made);
     return NULL;
 }

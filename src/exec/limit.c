@@ -6,7 +6,7 @@
 
 struct limit_stream {
     struct stream stream;
-    struct operator* operator;
+    struct exec_operator *node;
     struct stream *input; /* NULL once enough was read */
     uint64_t to_skip;
     uint64_t to_give; /* UINT64_MAX = no limit */
@@ -29,8 +29,8 @@ static kith_error *limit_next(struct stream *stream, struct batch **out)
         if (limit->to_give != UINT64_MAX)
             limit->to_give -= given;
         TRY(batch_slice(batch, skipped, given, out));
-        metric_add(limit->operator->metrics, METRIC_OUTPUT_ROWS, given);
-        metric_add(limit->operator->metrics, METRIC_OUTPUT_BATCHES, 1);
+        metric_add(limit->node->metrics, METRIC_OUTPUT_ROWS, given);
+        metric_add(limit->node->metrics, METRIC_OUTPUT_BATCHES, 1);
         return NULL;
     }
     stream_free(TAKE(limit->input));
@@ -46,30 +46,30 @@ static void limit_free(struct stream *stream)
 
 static const struct stream_ops limit_stream_ops = {.next = limit_next, .free = limit_free};
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
-    const struct physical_plan *plan = operator->plan;
+    const struct physical_plan *plan = node->plan;
     struct limit_stream *limit;
     TRY(NEW(&limit));
     limit->stream = (struct stream){.ops = &limit_stream_ops, .schema = plan->schema};
-    limit->operator= operator;
+    limit->node = node;
     limit->to_skip = (uint64_t)plan->limit.skip;
     limit->to_give = plan->limit.fetch < 0 ? UINT64_MAX : (uint64_t)plan->limit.fetch;
     _cleanup_(stream_free) struct stream *made = &limit->stream;
     if (limit->to_give > 0)
-        TRY(operator_execute(operator->inputs[0], partition, &limit->input));
+        TRY(operator_execute(node->inputs[0], partition, &limit->input));
     *out = TAKE(made);
     return NULL;
 }
 
-static void free_limit(struct operator* operator)
+static void free_limit(struct exec_operator *node)
 {
-    free(operator);
+    free(node);
 }
 
 static const struct operator_ops ops = {.execute = execute, .free = free_limit};
 
-kith_error *limit_operator_new(struct operator** out)
+kith_error *limit_operator_new(struct exec_operator **out)
 {
     TRY(NEW(out));
     (*out)->ops = &ops;

@@ -27,7 +27,7 @@ struct picked_row {
 
 struct merge_stream {
     struct stream stream;
-    struct operator* operator;
+    struct exec_operator *node;
     struct sort_evaluators evaluators;
     size_t count;
     struct merge_input *inputs;
@@ -43,7 +43,7 @@ static kith_error *advance_batch(struct merge_stream *merge, struct merge_input 
     do {
         _cleanup_(batch_unref) struct batch *batch = NULL;
         batch_unref(TAKE(input->batch));
-        TRY(partition_pump_next(input->pump, merge->operator, & batch));
+        TRY(partition_pump_next(input->pump, merge->node, &batch));
         if (batch == NULL)
             return NULL;
         TRY(batch_compact(batch, &input->batch));
@@ -90,7 +90,7 @@ static size_t play(struct merge_stream *merge, size_t node)
 
 static kith_error *start(struct merge_stream *merge)
 {
-    struct operator* input = merge->operator->inputs[0];
+    struct exec_operator *input = merge->node->inputs[0];
     for (size_t i = 0; i < merge->count; i++)
         TRY(partition_pump_new(input, i, 1, &merge->inputs[i].pump));
     for (size_t i = 0; i < merge->count; i++)
@@ -180,13 +180,13 @@ static void drop_pieces(struct merge_stream *merge)
 
 static kith_error *make_batch(struct merge_stream *merge, struct batch **out)
 {
-    size_t wanted = (size_t)settings_get(&merge->operator->context->settings, SETTING_BATCH_SIZE);
+    size_t wanted = (size_t)settings_get(&merge->node->context->settings, SETTING_BATCH_SIZE);
     _cleanup_(batch_unref) struct batch *batch = NULL;
     TRY(pick_rows(merge, (size_t)MIN((uint64_t)wanted, merge->to_give)));
     if (merge->picked.length == 0)
         return NULL;
     TRY(gather(merge, &batch));
-    TRY(operator_hand_out(merge->operator, batch));
+    TRY(operator_hand_out(merge->node, batch));
     *out = TAKE(batch);
     return NULL;
 }
@@ -236,13 +236,13 @@ static void merge_free(struct stream *stream)
 
 static const struct stream_ops merge_stream_ops = {.next = merge_next, .free = merge_free};
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
-    const struct physical_plan *plan = operator->plan;
+    const struct physical_plan *plan = node->plan;
     struct merge_stream *merge;
     TRY(NEW(&merge));
     merge->stream = (struct stream){.ops = &merge_stream_ops, .schema = plan->schema};
-    merge->operator= operator;
+    merge->node = node;
     merge->count = plan->inputs[0]->partitions;
     merge->to_give = plan->sort.fetch < 0 ? UINT64_MAX : (uint64_t)plan->sort.fetch;
     _cleanup_(stream_free) struct stream *made = &merge->stream;
@@ -253,14 +253,14 @@ static kith_error *execute(struct operator* operator, size_t partition, struct s
     return NULL;
 }
 
-static void free_merge(struct operator* operator)
+static void free_merge(struct exec_operator *node)
 {
-    free(operator);
+    free(node);
 }
 
 static const struct operator_ops ops = {.execute = execute, .free = free_merge};
 
-kith_error *merge_operator_new(struct operator** out)
+kith_error *merge_operator_new(struct exec_operator **out)
 {
     TRY(NEW(out));
     (*out)->ops = &ops;

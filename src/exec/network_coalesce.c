@@ -4,23 +4,22 @@
  */
 #include "exec/operators.h"
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
-    struct boundary_source *boundary = operator->context->boundary;
+    struct boundary_source *boundary = node->context->boundary;
     if (boundary == NULL)
-        return error_new(KITH_ERROR_INTERNAL, "stage %u is read outside of a cluster", operator->plan->network.stage);
-    return boundary->open(boundary, operator->plan->network.stage, partition, operator->plan->schema, operator->metrics,
-                          out);
+        return error_new(KITH_ERROR_INTERNAL, "stage %u is read outside of a cluster", node->plan->network.stage);
+    return boundary->open(boundary, node->plan->network.stage, partition, node->plan->schema, node->metrics, out);
 }
 
-static void free_network(struct operator* operator)
+static void free_network(struct exec_operator *node)
 {
-    free(operator);
+    free(node);
 }
 
 static const struct operator_ops ops = {.execute = execute, .free = free_network};
 
-kith_error *network_operator_new(struct operator** out)
+kith_error *network_operator_new(struct exec_operator **out)
 {
     TRY(NEW(out));
     (*out)->ops = &ops;

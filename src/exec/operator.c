@@ -5,7 +5,7 @@
 #include "runtime/cancel.h"
 
 /* The one place where a plan node's kind chooses its operator. */
-static kith_error *make_operator(enum physical_kind kind, struct operator** out)
+static kith_error *make_operator(enum physical_kind kind, struct exec_operator **out)
 {
     switch (kind) {
     case PHYSICAL_PARQUET_SCAN:
@@ -32,30 +32,30 @@ static kith_error *make_operator(enum physical_kind kind, struct operator** out)
     UNREACHABLE();
 }
 
-static void free_operator(struct operator* operator)
+static void free_operator(struct exec_operator *node)
 {
-    struct operator** inputs = operator->inputs;
-    size_t count = inputs == NULL ? 0 : operator->plan->input_count;
-    operator->ops->free(operator);
+    struct exec_operator **inputs = node->inputs;
+    size_t count = inputs == NULL ? 0 : node->plan->input_count;
+    node->ops->free(node);
     for (size_t i = 0; i < count; i++)
         if (inputs[i] != NULL)
             free_operator(inputs[i]);
     free(inputs);
 }
-DEFINE_CLEANUP(free_operator, struct operator)
+DEFINE_CLEANUP(free_operator, struct exec_operator)
 
 static kith_error *build(const struct physical_plan *plan, struct task_context *context,
-                         struct metric_set **next_metrics, struct operator** out)
+                         struct metric_set **next_metrics, struct exec_operator **out)
 {
-    _cleanup_(free_operator) struct operator* operator= NULL;
-    TRY(make_operator(plan->kind, &operator));
-    operator->plan = plan;
-    operator->context = context;
-    operator->metrics =(*next_metrics)++;
-    TRY(NEW_ARRAY(&operator->inputs, plan->input_count));
+    _cleanup_(free_operator) struct exec_operator *node = NULL;
+    TRY(make_operator(plan->kind, &node));
+    node->plan = plan;
+    node->context = context;
+    node->metrics = (*next_metrics)++;
+    TRY(NEW_ARRAY(&node->inputs, plan->input_count));
     for (size_t i = 0; i < plan->input_count; i++)
-        TRY(build(plan->inputs[i], context, next_metrics, &operator->inputs[i]));
-    *out = TAKE(operator);
+        TRY(build(plan->inputs[i], context, next_metrics, &node->inputs[i]));
+    *out = TAKE(node);
     return NULL;
 }
 
@@ -137,38 +137,38 @@ struct dynamic_filter *task_context_filter(const struct task_context *context, u
     return NULL;
 }
 
-int64_t operator_now(const struct operator* operator)
+int64_t operator_now(const struct exec_operator *node)
 {
-    return clock_monotonic_ns(runtime_clock(operator->context->runtime));
+    return clock_monotonic_ns(runtime_clock(node->context->runtime));
 }
 
-void operator_charge_time(struct operator* operator, int64_t start_ns)
+void operator_charge_time(struct exec_operator *node, int64_t start_ns)
 {
-    metric_add(operator->metrics, METRIC_ELAPSED_COMPUTE, (uint64_t)(operator_now(operator) - start_ns));
+    metric_add(node->metrics, METRIC_ELAPSED_COMPUTE, (uint64_t)(operator_now(node) - start_ns));
 }
 
-kith_error *operator_charge(struct operator* operator, unsigned units)
+kith_error *operator_charge(struct exec_operator *node, unsigned units)
 {
-    TRY(cancel_token_check(operator->context->cancel));
+    TRY(cancel_token_check(node->context->cancel));
     return coop_charge(units);
 }
 
-kith_error *operator_hand_out(struct operator* operator, struct batch * batch)
+kith_error *operator_hand_out(struct exec_operator *node, struct batch *batch)
 {
-    metric_add(operator->metrics, METRIC_OUTPUT_ROWS, batch_row_count(batch));
-    metric_add(operator->metrics, METRIC_OUTPUT_BATCHES, 1);
-    return operator_charge(operator, 1);
+    metric_add(node->metrics, METRIC_OUTPUT_ROWS, batch_row_count(batch));
+    metric_add(node->metrics, METRIC_OUTPUT_BATCHES, 1);
+    return operator_charge(node, 1);
 }
 
-kith_error *operator_emit_slice(struct operator* operator, struct batch * result, size_t *position, struct batch **out)
+kith_error *operator_emit_slice(struct exec_operator *node, struct batch *result, size_t *position, struct batch **out)
 {
     size_t rows = result == NULL ? 0 : batch_row_count(result);
     if (*position >= rows)
         return NULL;
-    size_t length = MIN(rows - *position, (size_t)settings_get(&operator->context->settings, SETTING_BATCH_SIZE));
+    size_t length = MIN(rows - *position, (size_t)settings_get(&node->context->settings, SETTING_BATCH_SIZE));
     _cleanup_(batch_unref) struct batch *slice = NULL;
     TRY(batch_slice(result, *position, length, &slice));
-    TRY(operator_hand_out(operator, slice));
+    TRY(operator_hand_out(node, slice));
     *position += length;
     *out = TAKE(slice);
     return NULL;

@@ -15,7 +15,7 @@
 #include "plan/physical.h"
 #include "runtime/fiber.h"
 
-struct operator;
+struct exec_operator;
 
 /* Gives the stream of a stage's task; how is the cluster's business. */
 struct boundary_source {
@@ -36,23 +36,22 @@ struct task_context {
 };
 
 struct operator_ops {
-    kith_error *(*execute)(struct operator* operator, size_t partition, struct stream **out);
-    void (*free)(struct operator* operator);
+    kith_error *(*execute)(struct exec_operator *node, size_t partition, struct stream **out);
+    void (*free)(struct exec_operator *node);
 };
 
 /* First member of every operator's own struct. */
-struct operator
-{
+struct exec_operator {
     const struct operator_ops *ops;
     const struct physical_plan *plan;
     struct task_context *context;
-    struct operator** inputs; /* plan->input_count of them; owned */
+    struct exec_operator **inputs; /* plan->input_count of them; owned */
     struct metric_set *metrics;
 };
 
 /* A task's operators; metrics[i] belongs to the i-th node in pre-order. */
 struct operator_tree {
-    struct operator* root;
+    struct exec_operator *root;
     size_t node_count;
     struct metric_set *metrics;
 };
@@ -62,11 +61,11 @@ kith_error *operator_tree_new(const struct physical_plan *plan, struct task_cont
 /* All streams must have been freed. Releases the context's filters. */
 void operator_tree_free(struct operator_tree *tree, struct task_context *context);
 
-static inline kith_error *_must_check_ operator_execute(struct operator* operator, size_t partition,
+static inline kith_error *_must_check_ operator_execute(struct exec_operator *node, size_t partition,
                                                         struct stream **out)
 {
     *out = NULL;
-    return operator->ops->execute(operator, partition, out);
+    return node->ops->execute(node, partition, out);
 }
 
 struct dynamic_filter *task_context_filter(const struct task_context *context, uint64_t id); /* borrowed; NULL = none */

@@ -9,48 +9,48 @@
 
 /* Constructors: fill `operator`'s ops and own state. `operator` is allocated by operator_tree_new with plan, context,
  * inputs and metrics set; each returns a struct that begins with it. */
-kith_error *parquet_scan_operator_new(struct operator** out) _must_check_;
-kith_error *filter_operator_new(struct operator** out) _must_check_;
-kith_error *projection_operator_new(struct operator** out) _must_check_;
-kith_error *sort_operator_new(struct operator** out) _must_check_;
-kith_error *merge_operator_new(struct operator** out) _must_check_;
-kith_error *coalesce_operator_new(struct operator** out) _must_check_;
-kith_error *limit_operator_new(struct operator** out) _must_check_;
-kith_error *row_operator_new(struct operator** out) _must_check_;
-kith_error *network_operator_new(struct operator** out) _must_check_;
+kith_error *parquet_scan_operator_new(struct exec_operator **out) _must_check_;
+kith_error *filter_operator_new(struct exec_operator **out) _must_check_;
+kith_error *projection_operator_new(struct exec_operator **out) _must_check_;
+kith_error *sort_operator_new(struct exec_operator **out) _must_check_;
+kith_error *merge_operator_new(struct exec_operator **out) _must_check_;
+kith_error *coalesce_operator_new(struct exec_operator **out) _must_check_;
+kith_error *limit_operator_new(struct exec_operator **out) _must_check_;
+kith_error *row_operator_new(struct exec_operator **out) _must_check_;
+kith_error *network_operator_new(struct exec_operator **out) _must_check_;
 
 /* The two ways to sort a partition: all of it, or the best K rows. Both take the input. */
-kith_error *topk_stream_new(struct operator* operator, struct stream * take_input, struct stream **out) _must_check_;
-kith_error *full_sort_stream_new(struct operator* operator, struct stream * take_input,
+kith_error *topk_stream_new(struct exec_operator *node, struct stream *take_input, struct stream **out) _must_check_;
+kith_error *full_sort_stream_new(struct exec_operator *node, struct stream *take_input,
                                  struct stream **out) _must_check_;
 
 /* Monotonic time of the runtime's clock. */
-int64_t operator_now(const struct operator* operator);
+int64_t operator_now(const struct exec_operator *node);
 /* Adds the time since `start_ns` to elapsed_compute. */
-void operator_charge_time(struct operator* operator, int64_t start_ns);
+void operator_charge_time(struct exec_operator *node, int64_t start_ns);
 
 /* Charges the fiber's budget; gives the reason when the query is cancelled, on a fiber of another token too. */
-kith_error *operator_charge(struct operator* operator, unsigned units) _must_check_;
+kith_error *operator_charge(struct exec_operator *node, unsigned units) _must_check_;
 
 /* Counts rows and batches handed out and charges the fiber's budget for one. */
-kith_error *operator_hand_out(struct operator* operator, struct batch * batch) _must_check_;
+kith_error *operator_hand_out(struct exec_operator *node, struct batch *batch) _must_check_;
 
 /* The next slice of at most batch_size rows from `result`, at *position, which is moved; *out = NULL when it is used up
  * or `result` is NULL. Counts and charges as operator_hand_out does. */
-kith_error *operator_emit_slice(struct operator* operator, struct batch * result, size_t *position,
+kith_error *operator_emit_slice(struct exec_operator *node, struct batch *result, size_t *position,
                                 struct batch **out) _must_check_;
 
 /* Partitions [first, first + count) of an operator, each pulled by a fiber of its own, all into one short channel: what
  * runs partitions side by side. */
 struct partition_pump;
-kith_error *partition_pump_new(struct operator* input, size_t first, size_t count,
+kith_error *partition_pump_new(struct exec_operator *input, size_t first, size_t count,
                                struct partition_pump **out) _must_check_;
 /* Stops the fibers and waits for their end. */
 void partition_pump_free(struct partition_pump *pump);
 DEFINE_CLEANUP(partition_pump_free, struct partition_pump)
 /* The next batch of any of the partitions; *out = NULL once all are at their end. Waiting is counted as `consumer`'s
  * wait_time. */
-kith_error *partition_pump_next(struct partition_pump *pump, struct operator* consumer,
+kith_error *partition_pump_next(struct partition_pump *pump, struct exec_operator *consumer,
                                 struct batch **out) _must_check_;
 
 #endif

@@ -11,7 +11,7 @@ struct pumped_partition {
 };
 
 struct partition_pump {
-    struct operator* input;
+    struct exec_operator *input;
     size_t count;
     struct pumped_partition *partitions;
     struct channel *channel;
@@ -67,7 +67,7 @@ static kith_error *start(struct partition_pump *pump, size_t first)
     return NULL;
 }
 
-kith_error *partition_pump_new(struct operator* input, size_t first, size_t count, struct partition_pump **out)
+kith_error *partition_pump_new(struct exec_operator *input, size_t first, size_t count, struct partition_pump **out)
 {
     _cleanup_(partition_pump_free) struct partition_pump *pump = NULL;
     TRY(NEW(&pump));
@@ -98,7 +98,7 @@ void partition_pump_free(struct partition_pump *pump)
     free(pump);
 }
 
-kith_error *partition_pump_next(struct partition_pump *pump, struct operator* consumer, struct batch **out)
+kith_error *partition_pump_next(struct partition_pump *pump, struct exec_operator *consumer, struct batch **out)
 {
     void *item = NULL;
     int64_t start_ns = operator_now(consumer);

@@ -5,7 +5,7 @@
 
 struct row_stream {
     struct stream stream;
-    struct operator* operator;
+    struct exec_operator *node;
     bool finished;
 };
 
@@ -17,7 +17,7 @@ static kith_error *row_next(struct stream *stream, struct batch **out)
     row->finished = true;
     _cleanup_(batch_unref) struct batch *batch = NULL;
     TRY(batch_new(stream->schema, NULL, 1, &batch));
-    TRY(operator_hand_out(row->operator, batch));
+    TRY(operator_hand_out(row->node, batch));
     *out = TAKE(batch);
     return NULL;
 }
@@ -29,25 +29,25 @@ static void row_free(struct stream *stream)
 
 static const struct stream_ops row_stream_ops = {.next = row_next, .free = row_free};
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     struct row_stream *row;
     TRY(NEW(&row));
-    row->stream = (struct stream){.ops = &row_stream_ops, .schema = operator->plan->schema };
-    row->operator= operator;
-    row->finished = operator->plan->kind == PHYSICAL_EMPTY;
+    row->stream = (struct stream){.ops = &row_stream_ops, .schema = node->plan->schema};
+    row->node = node;
+    row->finished = node->plan->kind == PHYSICAL_EMPTY;
     *out = &row->stream;
     return NULL;
 }
 
-static void free_row(struct operator* operator)
+static void free_row(struct exec_operator *node)
 {
-    free(operator);
+    free(node);
 }
 
 static const struct operator_ops ops = {.execute = execute, .free = free_row};
 
-kith_error *row_operator_new(struct operator** out)
+kith_error *row_operator_new(struct exec_operator **out)
 {
     TRY(NEW(out));
     (*out)->ops = &ops;

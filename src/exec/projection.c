@@ -6,7 +6,7 @@
 
 struct projection_stream {
     struct stream stream;
-    struct operator* operator;
+    struct exec_operator *node;
     struct stream *input;
     size_t count;
     struct evaluator **evaluators;
@@ -37,13 +37,13 @@ static kith_error *projection_next(struct stream *stream, struct batch **out)
     TRY(stream_next(projection->input, &batch));
     if (batch == NULL)
         return NULL;
-    int64_t start = operator_now(projection->operator);
+    int64_t start = operator_now(projection->node);
     kith_error *error = project(projection, batch, out);
     drop_columns(projection);
     TRY(error);
-    operator_charge_time(projection->operator, start);
-    metric_add(projection->operator->metrics, METRIC_OUTPUT_ROWS, batch_row_count(*out));
-    metric_add(projection->operator->metrics, METRIC_OUTPUT_BATCHES, 1);
+    operator_charge_time(projection->node, start);
+    metric_add(projection->node->metrics, METRIC_OUTPUT_ROWS, batch_row_count(*out));
+    metric_add(projection->node->metrics, METRIC_OUTPUT_BATCHES, 1);
     return NULL;
 }
 
@@ -60,32 +60,32 @@ static void projection_free(struct stream *stream)
 
 static const struct stream_ops projection_stream_ops = {.next = projection_next, .free = projection_free};
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
-    const struct physical_plan *plan = operator->plan;
+    const struct physical_plan *plan = node->plan;
     struct projection_stream *projection;
     TRY(NEW(&projection));
     projection->stream = (struct stream){.ops = &projection_stream_ops, .schema = plan->schema};
-    projection->operator= operator;
+    projection->node = node;
     projection->count = plan->schema->field_count;
     _cleanup_(stream_free) struct stream *made = &projection->stream;
     TRY(NEW_ARRAY(&projection->columns, projection->count));
     TRY(NEW_ARRAY(&projection->evaluators, projection->count));
     for (size_t i = 0; i < projection->count; i++)
         TRY(evaluator_new(plan->projection.exprs[i], &projection->evaluators[i]));
-    TRY(operator_execute(operator->inputs[0], partition, &projection->input));
+    TRY(operator_execute(node->inputs[0], partition, &projection->input));
     *out = TAKE(made);
     return NULL;
 }
 
-static void free_projection(struct operator* operator)
+static void free_projection(struct exec_operator *node)
 {
-    free(operator);
+    free(node);
 }
 
 static const struct operator_ops ops = {.execute = execute, .free = free_projection};
 
-kith_error *projection_operator_new(struct operator** out)
+kith_error *projection_operator_new(struct exec_operator **out)
 {
     TRY(NEW(out));
     (*out)->ops = &ops;

@@ -8,7 +8,7 @@
 enum preparation { NOT_PREPARED, PREPARING, PREPARED, FAILED };
 
 struct scan_operator {
-    struct operator operator;
+    struct exec_operator node;
     struct scan_plan plan;
     struct table *table;
     struct dynamic_filter **filters; /* borrowed from the context */
@@ -31,8 +31,8 @@ struct scan_stream {
 
 static kith_error *prepare(struct scan_operator *scan)
 {
-    const struct parquet_scan *plan = &scan->operator.plan->scan;
-    struct task_context *context = scan->operator.context;
+    const struct parquet_scan *plan = &scan->node.plan->scan;
+    struct task_context *context = scan->node.context;
     if (plan->table != NULL)
         scan->table = table_ref(plan->table);
     else
@@ -41,9 +41,8 @@ static kith_error *prepare(struct scan_operator *scan)
     TRY(NEW_ARRAY(&scan->filters, plan->dynamic_filter_count));
     for (size_t i = 0; i < plan->dynamic_filter_count; i++)
         scan->filters[i] = task_context_filter(context, plan->dynamic_filters[i].id);
-    TRY(scan_plan_init(&scan->plan, plan, scan->operator.plan->schema->field_count));
-    return morsel_queue_init(&scan->queue, plan, scan->table, scan->filters, &context->settings,
-                             scan->operator.metrics);
+    TRY(scan_plan_init(&scan->plan, plan, scan->node.plan->schema->field_count));
+    return morsel_queue_init(&scan->queue, plan, scan->table, scan->filters, &context->settings, scan->node.metrics);
 }
 
 /* The first partition that comes prepares for all; the others wait for it. */
@@ -99,7 +98,7 @@ static kith_error *next_batch(struct scan_stream *stream, struct batch **out)
         if (stream->leads && has_found_bound(stream))
             end_lead(stream);
         if (!stream->in_row_group) {
-            TRY(morsel_queue_take(&scan->queue, operator_now(&scan->operator), &morsel, &found));
+            TRY(morsel_queue_take(&scan->queue, operator_now(&scan->node), &morsel, &found));
             if (!found)
                 return NULL;
             stream->leads = morsel.leads;
@@ -122,16 +121,16 @@ static kith_error *scan_next(struct stream *stream, struct batch **out)
     _cleanup_(batch_unref) struct batch *batch = NULL;
     if (self->row_group == NULL) {
         TRY(prepare_once(scan));
-        TRY(row_group_scan_new(&scan->plan, scan->table, scan->filters, &scan->operator, & self->row_group));
+        TRY(row_group_scan_new(&scan->plan, scan->table, scan->filters, &scan->node, &self->row_group));
     }
-    int64_t start = operator_now(&scan->operator);
+    int64_t start = operator_now(&scan->node);
     TRY(next_batch(self, &batch));
-    operator_charge_time(&scan->operator, start);
+    operator_charge_time(&scan->node, start);
     if (batch == NULL)
         return NULL;
-    if (scan->operator.plan->scan.limit >= 0)
+    if (scan->node.plan->scan.limit >= 0)
         atomic_fetch_sub_explicit(&scan->limit_left, (int64_t)batch_row_count(batch), memory_order_relaxed);
-    TRY(operator_hand_out(&scan->operator, batch));
+    TRY(operator_hand_out(&scan->node, batch));
     *out = TAKE(batch);
     return NULL;
 }
@@ -146,20 +145,20 @@ static void scan_free(struct stream *stream)
 
 static const struct stream_ops scan_stream_ops = {.next = scan_next, .free = scan_free};
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
-    struct scan_operator *scan = CONTAINER_OF(operator, struct scan_operator, operator);
+    struct scan_operator *scan = CONTAINER_OF(node, struct scan_operator, node);
     struct scan_stream *stream;
     TRY(NEW(&stream));
-    stream->stream = (struct stream){.ops = &scan_stream_ops, .schema = operator->plan->schema };
+    stream->stream = (struct stream){.ops = &scan_stream_ops, .schema = node->plan->schema};
     stream->scan = scan;
     *out = &stream->stream;
     return NULL;
 }
 
-static void free_scan(struct operator* operator)
+static void free_scan(struct exec_operator *node)
 {
-    struct scan_operator *scan = CONTAINER_OF(operator, struct scan_operator, operator);
+    struct scan_operator *scan = CONTAINER_OF(node, struct scan_operator, node);
     morsel_queue_reset(&scan->queue);
     scan_plan_reset(&scan->plan);
     free(scan->filters);
@@ -171,12 +170,12 @@ static void free_scan(struct operator* operator)
 
 static const struct operator_ops ops = {.execute = execute, .free = free_scan};
 
-kith_error *parquet_scan_operator_new(struct operator** out)
+kith_error *parquet_scan_operator_new(struct exec_operator **out)
 {
     struct scan_operator *scan;
     TRY(NEW(&scan));
-    scan->operator.ops = & ops;
+    scan->node.ops = &ops;
     pthread_mutex_init(&scan->mutex, NULL);
-    *out = &scan->operator;
+    *out = &scan->node;
     return NULL;
 }

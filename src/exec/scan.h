@@ -99,7 +99,7 @@ enum bound_origin bounds_exclude(struct dynamic_filter *const *filters, size_t c
 /* Reads one row group batch by batch. Reused by a stream for one after another. */
 struct row_group_scan;
 kith_error *row_group_scan_new(const struct scan_plan *plan, struct table *table, struct dynamic_filter **filters,
-                               struct operator* operator, struct row_group_scan ** out) _must_check_;
+                               struct exec_operator *node, struct row_group_scan **out) _must_check_;
 void row_group_scan_free(struct row_group_scan *scan);
 DEFINE_CLEANUP(row_group_scan_free, struct row_group_scan)
 kith_error *row_group_scan_open(struct row_group_scan *scan, const struct morsel *morsel) _must_check_;

@@ -13,7 +13,7 @@ struct row_group_scan {
     const struct scan_plan *plan;
     struct table *table;
     struct dynamic_filter **filters;
-    struct operator* operator;
+    struct exec_operator *node;
     struct evaluator *predicate;
     struct evaluator ***filter_evaluators; /* of each dynamic filter: one a key */
     struct sort_keys keys;
@@ -104,9 +104,9 @@ static void skip_rows(struct row_group_scan *scan, uint64_t rows)
 static bool segment_is_ruled_out(struct row_group_scan *scan)
 {
     const struct parquet_scan *plan = scan->plan->scan;
-    bool trust = settings_get(&scan->operator->context->settings, SETTING_PARQUET_TRUST_FLOATS) != 0;
+    bool trust = settings_get(&scan->node->context->settings, SETTING_PARQUET_TRUST_FLOATS) != 0;
     struct segment_statistics statistics = {{trust ? get_trusted_segment : get_segment}, scan};
-    struct metric_set *metrics = scan->operator->metrics;
+    struct metric_set *metrics = scan->node->metrics;
     bool fresh = !scan->segment_checked;
     bool whole_row_group = scan->segment_end - scan->segment_start == scan->row_count;
     scan->segment_checked = true;
@@ -221,7 +221,7 @@ static kith_error *apply_predicate(struct row_group_scan *scan)
         return NULL;
     TRY(stage_batch(scan, STAGE_PREDICATE, &batch));
     TRY(evaluator_filter(scan->predicate, batch, &kept));
-    metric_add(scan->operator->metrics, METRIC_ROWS_PRUNED_PREDICATE, batch_row_count(batch) - batch_row_count(kept));
+    metric_add(scan->node->metrics, METRIC_ROWS_PRUNED_PREDICATE, batch_row_count(batch) - batch_row_count(kept));
     keep_selection(scan, kept);
     return NULL;
 }
@@ -241,7 +241,7 @@ static kith_error *apply_bounds(struct row_group_scan *scan, size_t filter)
         TRY(stage_batch(scan, STAGE_KEYS, &batch));
         TRY(bound_filter(bound, scan->plan->filters[filter].exprs, scan->filter_evaluators[filter], batch, &scan->keys,
                          &kept));
-        metric_add(scan->operator->metrics, removed_by[origin], batch_row_count(batch) - batch_row_count(kept));
+        metric_add(scan->node->metrics, removed_by[origin], batch_row_count(batch) - batch_row_count(kept));
         keep_selection(scan, kept);
     }
     return NULL;
@@ -291,7 +291,7 @@ static kith_error *decode_dictionary(struct row_group_scan *scan, size_t column)
 
 static kith_error *output_batch(struct row_group_scan *scan, struct batch **out)
 {
-    struct schema *schema = scan->operator->plan->schema;
+    struct schema *schema = scan->node->plan->schema;
     _cleanup_(batch_unref) struct batch *all = NULL;
     _cleanup_free_ struct array **arrays = NULL;
     TRY(NEW_ARRAY(&arrays, schema->field_count));
@@ -305,7 +305,7 @@ static kith_error *output_batch(struct row_group_scan *scan, struct batch **out)
 
 static kith_error *read_window(struct row_group_scan *scan, struct batch **out)
 {
-    metric_add(scan->operator->metrics, METRIC_ROWS_SCANNED, scan->window_rows);
+    metric_add(scan->node->metrics, METRIC_ROWS_SCANNED, scan->window_rows);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         TRY(run_stage(scan, (enum scan_stage)stage));
     scan->row += scan->window_rows;
@@ -315,7 +315,7 @@ static kith_error *read_window(struct row_group_scan *scan, struct batch **out)
 /* Moves what the readers counted into the operator's metrics. */
 static void flush_metrics(struct row_group_scan *scan)
 {
-    struct metric_set *metrics = scan->operator->metrics;
+    struct metric_set *metrics = scan->node->metrics;
     metric_add(metrics, METRIC_BYTES_SCANNED, scan->metrics.bytes_read);
     metric_add(metrics, METRIC_PAGES_READ, scan->metrics.pages_read);
     metric_add(metrics, METRIC_PAGES_SKIPPED, scan->metrics.pages_skipped);
@@ -331,7 +331,7 @@ static void close_row_group(struct row_group_scan *scan)
         parquet_page_index_free(TAKE(scan->columns[i].index));
     }
     flush_metrics(scan);
-    metric_add(scan->operator->metrics, METRIC_ROW_GROUPS_READ, scan->open);
+    metric_add(scan->node->metrics, METRIC_ROW_GROUPS_READ, scan->open);
     scan->open = false;
 }
 
@@ -367,13 +367,13 @@ kith_error *row_group_scan_open(struct row_group_scan *scan, const struct morsel
     scan->segment_start = scan->segment_end = 0;
     scan->open = true;
     for (size_t i = 0; i < scan->plan->column_count; i++)
-        TRY(open_column(scan, i, &scan->operator->context->settings));
+        TRY(open_column(scan, i, &scan->node->context->settings));
     return NULL;
 }
 
 kith_error *row_group_scan_next(struct row_group_scan *scan, struct batch **out)
 {
-    size_t batch_size = (size_t)settings_get(&scan->operator->context->settings, SETTING_BATCH_SIZE);
+    size_t batch_size = (size_t)settings_get(&scan->node->context->settings, SETTING_BATCH_SIZE);
     while (scan->open && next_window(scan, batch_size)) {
         kith_error *error = read_window(scan, out);
         drop_window(scan);
@@ -381,14 +381,14 @@ kith_error *row_group_scan_next(struct row_group_scan *scan, struct batch **out)
         TRY(error);
         if (*out != NULL)
             return NULL;
-        TRY(operator_charge(scan->operator, 1));
+        TRY(operator_charge(scan->node, 1));
     }
     close_row_group(scan);
     return NULL;
 }
 
 kith_error *row_group_scan_new(const struct scan_plan *plan, struct table *table, struct dynamic_filter **filters,
-                               struct operator* operator, struct row_group_scan ** out)
+                               struct exec_operator *node, struct row_group_scan **out)
 {
     _cleanup_(row_group_scan_free) struct row_group_scan *scan = NULL;
     size_t filter_count = plan->scan->dynamic_filter_count;
@@ -396,7 +396,7 @@ kith_error *row_group_scan_new(const struct scan_plan *plan, struct table *table
     scan->plan = plan;
     scan->table = table;
     scan->filters = filters;
-    scan->operator= operator;
+    scan->node = node;
     TRY(NEW_ARRAY(&scan->columns, plan->column_count));
     TRY(NEW_ARRAY(&scan->filter_evaluators, filter_count));
     for (size_t i = 0; i < filter_count; i++) {

@@ -4,22 +4,21 @@
  */
 #include "exec/operators.h"
 
-static kith_error *execute(struct operator* operator, size_t partition, struct stream **out)
+static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     struct stream *input;
-    TRY(operator_execute(operator->inputs[0], partition, &input));
-    return operator->plan->sort.fetch >= 0 ? topk_stream_new(operator, input, out)
-                                           : full_sort_stream_new(operator, input, out);
+    TRY(operator_execute(node->inputs[0], partition, &input));
+    return node->plan->sort.fetch >= 0 ? topk_stream_new(node, input, out) : full_sort_stream_new(node, input, out);
 }
 
-static void free_sort(struct operator* operator)
+static void free_sort(struct exec_operator *node)
 {
-    free(operator);
+    free(node);
 }
 
 static const struct operator_ops ops = {.execute = execute, .free = free_sort};
 
-kith_error *sort_operator_new(struct operator** out)
+kith_error *sort_operator_new(struct exec_operator **out)
 {
     TRY(NEW(out));
     (*out)->ops = &ops;

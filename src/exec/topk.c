@@ -11,7 +11,7 @@
 
 struct topk_stream {
     struct stream stream;
-    struct operator* operator;
+    struct exec_operator *node;
     struct stream *input;
     struct sort_evaluators evaluators;
     struct sort_keys keys;
@@ -118,7 +118,7 @@ static kith_error *insert_batch(struct topk_stream *topk, struct batch *batch)
     TRY(offer_rows(topk, candidates, &entered));
     if (entered == 0)
         return NULL;
-    metric_add(topk->operator->metrics, METRIC_ROW_REPLACEMENTS, entered);
+    metric_add(topk->node->metrics, METRIC_ROW_REPLACEMENTS, entered);
     TRY(row_store_append(&topk->rows, candidates, topk->entered, entered));
     if (topk_heap_is_full(&topk->heap))
         TRY(publish_bound(topk));
@@ -133,9 +133,9 @@ static kith_error *consume_input(struct topk_stream *topk)
         TRY(stream_next(topk->input, &batch));
         if (batch == NULL)
             return NULL;
-        int64_t start = operator_now(topk->operator);
+        int64_t start = operator_now(topk->node);
         TRY(insert_batch(topk, batch));
-        operator_charge_time(topk->operator, start);
+        operator_charge_time(topk->node, start);
     }
 }
 
@@ -160,7 +160,7 @@ static kith_error *topk_next(struct stream *stream, struct batch **out)
         TRY(build_result(topk));
         topk->finished = true;
     }
-    return operator_emit_slice(topk->operator, topk->result, &topk->emitted, out);
+    return operator_emit_slice(topk->node, topk->result, &topk->emitted, out);
 }
 
 static void topk_free(struct stream *stream)
@@ -181,10 +181,10 @@ static void topk_free(struct stream *stream)
 
 static const struct stream_ops topk_stream_ops = {.next = topk_next, .free = topk_free};
 
-kith_error *topk_stream_new(struct operator* operator, struct stream * take_input, struct stream **out)
+kith_error *topk_stream_new(struct exec_operator *node, struct stream *take_input, struct stream **out)
 {
     _cleanup_(stream_free) struct stream *input = take_input;
-    const struct physical_plan *plan = operator->plan;
+    const struct physical_plan *plan = node->plan;
     struct topk_stream *topk;
     if (plan->sort.fetch > LIMIT_TOPK_ROWS)
         return error_new(KITH_ERROR_LIMIT,
@@ -192,10 +192,10 @@ kith_error *topk_stream_new(struct operator* operator, struct stream * take_inpu
                          LIMIT_TOPK_ROWS, (long long)plan->sort.fetch);
     TRY(NEW(&topk));
     topk->stream = (struct stream){.ops = &topk_stream_ops, .schema = plan->schema};
-    topk->operator= operator;
+    topk->node = node;
     topk->input = TAKE(input);
-    topk->reservation = reservation_make(operator->context->pool, "Top-K");
-    topk->filter = task_context_filter(operator->context, plan->sort.filter_id);
+    topk->reservation = reservation_make(node->context->pool, "Top-K");
+    topk->filter = task_context_filter(node->context, plan->sort.filter_id);
     topk_heap_init(&topk->heap, (size_t)plan->sort.fetch);
     row_store_init(&topk->rows, plan->schema);
     _cleanup_(stream_free) struct stream *made = &topk->stream;

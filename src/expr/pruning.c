@@ -68,10 +68,10 @@ static struct position compare_range(const struct range *range, const struct sca
     return (struct position){.below = low < 0, .at = low <= 0 && high >= 0, .above = high > 0};
 }
 
-static unsigned comparison_outcomes(enum binary_operator operator, struct position position)
+static unsigned comparison_outcomes(enum binary_operator operation, struct position position)
 {
     bool below = position.below, at = position.at, above = position.above;
-    switch ((int)operator) {
+    switch ((int)operation) {
     case OP_EQ:
         return when(at, MAY_BE_TRUE) | when(below || above, MAY_BE_FALSE);
     case OP_NE:
@@ -89,9 +89,9 @@ static unsigned comparison_outcomes(enum binary_operator operator, struct positi
     }
 }
 
-static enum binary_operator mirrored(enum binary_operator operator)
+static enum binary_operator mirrored(enum binary_operator operation)
 {
-    switch ((int)operator) {
+    switch ((int)operation) {
     case OP_LT:
         return OP_GT;
     case OP_LE:
@@ -101,7 +101,7 @@ static enum binary_operator mirrored(enum binary_operator operator)
     case OP_GE:
         return OP_LE;
     default:
-        return operator;
+        return operation;
     }
 }
 
@@ -110,11 +110,11 @@ static unsigned null_outcome(const struct column_statistics *statistics)
     return when(statistics_may_have_null(statistics), MAY_BE_NULL);
 }
 
-static unsigned compare_column(enum binary_operator operator, const struct expr * column, const struct scalar *value,
+static unsigned compare_column(enum binary_operator operation, const struct expr *column, const struct scalar *value,
                                const struct statistics_source *source)
 {
     struct column_statistics statistics;
-    bool null_safe = operator== OP_IS_DISTINCT || operator== OP_IS_NOT_DISTINCT;
+    bool null_safe = operation == OP_IS_DISTINCT || operation == OP_IS_NOT_DISTINCT;
     if (null_safe || !comparable(value, &column->type))
         return MAY_BE_ANYTHING;
     if (value->is_null)
@@ -123,7 +123,7 @@ static unsigned compare_column(enum binary_operator operator, const struct expr 
     if (statistics_all_null(&statistics))
         return MAY_BE_NULL;
     struct range range = column_range(&statistics, &column->type);
-    return comparison_outcomes(operator, compare_range(&range, value)) | null_outcome(&statistics);
+    return comparison_outcomes(operation, compare_range(&range, value)) | null_outcome(&statistics);
 }
 
 static unsigned compare_outcomes(const struct expr *expr, const struct statistics_source *source)

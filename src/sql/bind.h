@@ -69,7 +69,7 @@ kith_error *bind_type(struct binder *binder, const PgQuery__TypeName *name, stru
 /* coerce.c: makes operand types fit each other, casting literals at once and columns only where they must be. */
 kith_error *coerce_to(struct binder *binder, const struct expr **in_out, const struct data_type *type) _must_check_;
 kith_error *coerce_comparison(struct binder *binder, const struct expr **left, const struct expr **right) _must_check_;
-kith_error *coerce_arithmetic(struct binder *binder, enum binary_operator operator, const struct expr ** left,
+kith_error *coerce_arithmetic(struct binder *binder, enum binary_operator operation, const struct expr **left,
                               const struct expr **right) _must_check_;
 /* All to one type: CASE results, COALESCE, IN lists. `exprs` is changed in place; NULLs among it are left. */
 kith_error *coerce_all(struct binder *binder, const struct expr **exprs, size_t count,

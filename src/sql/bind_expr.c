@@ -75,22 +75,22 @@ static const char *operator_name(const PgQuery__AExpr *expr)
     return last != NULL && last->node_case == PG_QUERY__NODE__NODE_STRING ? last->string->sval : "";
 }
 
-static kith_error *make_comparison(struct binder *binder, enum binary_operator operator, const struct expr * left,
+static kith_error *make_comparison(struct binder *binder, enum binary_operator operation, const struct expr *left,
                                    const struct expr *right, const struct expr **out)
 {
     TRY(coerce_comparison(binder, &left, &right));
-    return expr_binary(binder->arena, operator, left, right, out);
+    return expr_binary(binder->arena, operation, left, right, out);
 }
 
 static bool find_comparison(const char *name, enum binary_operator *out)
 {
     static const struct {
         const char *name;
-        enum binary_operator operator;
+        enum binary_operator operation;
     } comparisons[] = {{"=", OP_EQ}, {"<>", OP_NE}, {"<", OP_LT}, {"<=", OP_LE}, {">", OP_GT}, {">=", OP_GE}};
     for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++) {
         if (strcmp(name, comparisons[i].name) == 0) {
-            *out = comparisons[i].operator;
+            *out = comparisons[i].operation;
             return true;
         }
     }
@@ -101,11 +101,11 @@ static bool find_arithmetic(const char *name, enum binary_operator *out)
 {
     static const struct {
         const char *name;
-        enum binary_operator operator;
+        enum binary_operator operation;
     } operators[] = {{"+", OP_ADD}, {"-", OP_SUBTRACT}, {"*", OP_MULTIPLY}, {"/", OP_DIVIDE}, {"%", OP_MODULO}};
     for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
         if (strcmp(name, operators[i].name) == 0) {
-            *out = operators[i].operator;
+            *out = operators[i].operation;
             return true;
         }
     }
@@ -122,7 +122,7 @@ static kith_error *bind_operator(struct binder *binder, const PgQuery__AExpr *no
 {
     const char *name = operator_name(node);
     const struct expr *left = NULL, *right;
-    enum binary_operator operator;
+    enum binary_operator operation;
     TRY(bind_expr(binder, node->rexpr, &right));
     if (node->lexpr == NULL) {
         if (strcmp(name, "-") == 0)
@@ -134,11 +134,11 @@ static kith_error *bind_operator(struct binder *binder, const PgQuery__AExpr *no
         return bind_not_implemented(binder, node->location, "this prefix operator");
     }
     TRY(bind_expr(binder, node->lexpr, &left));
-    if (find_comparison(name, &operator))
-        return make_comparison(binder, operator, left, right, out);
-    if (find_arithmetic(name, &operator)) {
-        TRY(coerce_arithmetic(binder, operator, & left, &right));
-        return expr_binary(binder->arena, operator, left, right, out);
+    if (find_comparison(name, &operation))
+        return make_comparison(binder, operation, left, right, out);
+    if (find_arithmetic(name, &operation)) {
+        TRY(coerce_arithmetic(binder, operation, &left, &right));
+        return expr_binary(binder->arena, operation, left, right, out);
     }
     if (strcmp(name, "||") == 0) {
         TRY(to_text(binder, &left));

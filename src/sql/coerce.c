@@ -236,7 +236,7 @@ static kith_error *fit_operand(struct binder *binder, const struct expr **litera
     return numbers ? fit_to_decimal(binder, literal, other) : fit_literal(binder, literal, other);
 }
 
-kith_error *coerce_arithmetic(struct binder *binder, enum binary_operator operator, const struct expr ** left,
+kith_error *coerce_arithmetic(struct binder *binder, enum binary_operator operation, const struct expr **left,
                               const struct expr **right)
 {
     TRY(fit_operand(binder, left, *right));

@@ -109,7 +109,7 @@ FIBER_TEST(a_merge_that_has_enough_stops_partitions_that_go_on)
     ADD_ROWS(&bench, 1, {2, 3}, {5, 4});
     bench.source.partitions[0].end = bench.source.partitions[1].end = SOURCE_HANGS;
     merge_by_k(&bench, 3);
-    assert_ok(operator_execute(bench.operator, 0, &stream));
+    assert_ok(operator_execute(bench.node, 0, &stream));
     assert_ok(stream_next(stream, &batch));
     assert_int_equal(batch_row_count(batch), 3);
     /* With the last row that is wanted, before anybody asks for more. */
@@ -130,7 +130,7 @@ FIBER_TEST(a_merge_that_is_dropped_stops_partitions_that_go_on)
     }
     bench.context.settings.values[SETTING_BATCH_SIZE] = 1;
     merge_by_k(&bench, -1);
-    assert_ok(operator_execute(bench.operator, 0, &stream));
+    assert_ok(operator_execute(bench.node, 0, &stream));
     assert_ok(stream_next(stream, &batch));
     stream_free(TAKE(stream));
     assert_int_equal(atomic_load(&bench.source.live_streams), 0);

@@ -152,7 +152,7 @@ FIBER_TEST(runs_are_merged_into_one_stable_order)
     }
     sort_by_k(&bench, -1, false, false);
     _cleanup_(stream_free) struct stream *stream = NULL;
-    assert_ok(operator_execute(bench.operator, 0, &stream));
+    assert_ok(operator_execute(bench.node, 0, &stream));
     int64_t previous[2] = {-1, -1};
     size_t count = 0;
     for (;;) {

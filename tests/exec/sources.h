@@ -22,7 +22,7 @@ struct source_partition {
 };
 
 struct source {
-    struct operator operator;
+    struct exec_operator node;
     struct physical_plan plan;
     struct source_partition partitions[SOURCE_PARTITIONS];
     atomic_int live_streams;
@@ -41,7 +41,7 @@ struct bench {
     struct physical_plan plan;
     struct physical_plan *plan_inputs[1];
     struct sort_expr sort[2];
-    struct operator* operator; /* made by bench_operator; NULL before */
+    struct exec_operator *node; /* made by bench_operator; NULL before */
 };
 
 struct source_stream {
@@ -73,10 +73,10 @@ static inline void source_free_stream(struct stream *stream)
     free(self);
 }
 
-static inline kith_error *source_execute(struct operator* operator, size_t partition, struct stream **out)
+static inline kith_error *source_execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     static const struct stream_ops ops = {.next = source_next, .free = source_free_stream};
-    struct source *source = CONTAINER_OF(operator, struct source, operator);
+    struct source *source = CONTAINER_OF(node, struct source, node);
     struct source_stream *stream;
     TRY(NEW(&stream));
     stream->stream = (struct stream){.ops = &ops, .schema = source->plan.schema};
@@ -100,7 +100,7 @@ static inline void bench_init(struct bench *bench, size_t partitions)
     bench->context = (struct task_context){.runtime = runtime_current(), .pool = bench->pool, .cancel = bench->cancel};
     settings_init(&bench->context.settings);
     bench->source.plan = (struct physical_plan){.schema = bench->schema, .partitions = partitions};
-    bench->source.operator=(struct operator){
+    bench->source.node = (struct exec_operator){
         .ops = &ops, .plan = &bench->source.plan, .context = &bench->context, .metrics = &bench->metrics[1]};
     for (size_t i = 0; i < 2; i++)
         assert_ok(expr_column(&bench->arena, bench->schema, i, &bench->sort[i].expr));
@@ -115,9 +115,9 @@ static inline void bench_reset(struct bench *bench)
 {
     assert_int_equal(atomic_load(&bench->source.live_streams), 0);
     assert_int_equal(memory_pool_used(bench->pool), 0);
-    if (bench->operator!= NULL) {
-        free(bench->operator->inputs);
-        bench->operator->ops->free(bench->operator);
+    if (bench->node != NULL) {
+        free(bench->node->inputs);
+        bench->node->ops->free(bench->node);
     }
     for (size_t i = 0; i < SOURCE_PARTITIONS; i++)
         for (size_t j = 0; j < bench->source.partitions[i].count; j++)
@@ -155,22 +155,22 @@ static inline void bench_add(struct bench *bench, size_t partition, const int64_
 
 /* Makes the operator; its plan is bench->plan, and its settings those of the context, as they are now. */
 static inline void bench_operator(struct bench *bench, enum physical_kind kind,
-                                  kith_error *(*constructor)(struct operator** out))
+                                  kith_error *(*constructor)(struct exec_operator **out))
 {
     bench->plan.kind = kind;
-    assert_ok(constructor(&bench->operator));
-    bench->operator->plan = & bench->plan;
-    bench->operator->context = & bench->context;
-    bench->operator->metrics = & bench->metrics[0];
-    assert_ok(NEW_ARRAY(&bench->operator->inputs, 1));
-    bench->operator->inputs[0] = & bench->source.operator;
+    assert_ok(constructor(&bench->node));
+    bench->node->plan = &bench->plan;
+    bench->node->context = &bench->context;
+    bench->node->metrics = &bench->metrics[0];
+    assert_ok(NEW_ARRAY(&bench->node->inputs, 1));
+    bench->node->inputs[0] = &bench->source.node;
 }
 
 /* Pulls a partition to its end; appends "k:v " for each row. */
 static inline kith_error *_must_check_ bench_run(struct bench *bench, struct strbuf *out)
 {
     _cleanup_(stream_free) struct stream *stream = NULL;
-    TRY(operator_execute(bench->operator, 0, &stream));
+    TRY(operator_execute(bench->node, 0, &stream));
     for (;;) {
         _cleanup_(batch_unref) struct batch *batch = NULL, *compact = NULL;
         kith_error *error = stream_next(stream, &batch);

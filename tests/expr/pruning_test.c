@@ -45,10 +45,10 @@ static const struct expr *random_literal(uint64_t *random, struct arena *arena, 
 static const struct expr *random_comparison(uint64_t *random, struct arena *arena, struct batch *batch)
 {
     size_t index = test_random(random) % 3;
-    enum binary_operator operator=(enum binary_operator)(test_random(random) % (OP_IS_NOT_DISTINCT + 1));
+    enum binary_operator operation = (enum binary_operator)(test_random(random) % (OP_IS_NOT_DISTINCT + 1));
     const struct expr *left = column(arena, batch, index), *right = random_literal(random, arena, index);
     bool mirrored = test_random(random) % 3 == 0;
-    return binary(arena, operator, mirrored ? right : left, mirrored ? left : right);
+    return binary(arena, operation, mirrored ? right : left, mirrored ? left : right);
 }
 
 static const struct expr *random_in_list(uint64_t *random, struct arena *arena, struct batch *batch)
@@ -179,11 +179,11 @@ static const struct expr *fixture_column(struct fixture *fixture)
     return column(&fixture->arena, fixture->batch, 0);
 }
 
-static enum prune_verdict compare_with(struct fixture *fixture, enum binary_operator operator, struct scalar value)
+static enum prune_verdict compare_with(struct fixture *fixture, enum binary_operator operation, struct scalar value)
 {
     const struct expr *literal = NULL;
     assert_ok(expr_literal(&fixture->arena, &value, &literal));
-    return expr_prune(binary(&fixture->arena, operator, fixture_column(fixture), literal), &fixture->container.source);
+    return expr_prune(binary(&fixture->arena, operation, fixture_column(fixture), literal), &fixture->container.source);
 }
 
 static struct scalar of_double(double value)
@@ -285,8 +285,8 @@ static void without_statistics_nothing_is_proven(void **state)
     _cleanup_(fixture_reset) struct fixture fixture;
     fixture_init(&fixture, INTS(type_of(TYPE_INT64), 5));
     fixture.container.columns[0] = (struct column_statistics){.row_count = 1};
-    for (enum binary_operator operator= OP_EQ; operator<= OP_IS_NOT_DISTINCT; operator++)
-        assert_int_equal(compare_with(&fixture, operator, of_int(6)), PRUNE_SOME_MATCH);
+    for (enum binary_operator operation = OP_EQ; operation <= OP_IS_NOT_DISTINCT; operation++)
+        assert_int_equal(compare_with(&fixture, operation, of_int(6)), PRUNE_SOME_MATCH);
 }
 
 static void a_comparison_with_null_matches_no_row(void **state)
