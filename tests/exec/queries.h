@@ -52,8 +52,10 @@ struct query_run {
     /* Given: */
     const char *sql;
     struct settings settings;
-    size_t stop_after; /* batches, then the stream is freed; 0 = never */
-    bool cancel_first; /* the query is cancelled before its first pull */
+    size_t stop_after;                      /* batches, then the stream is freed; 0 = never */
+    bool cancel_first;                      /* the query is cancelled before its first pull */
+    void (*on_plan)(struct query_run *run); /* before operators are made of it */
+    void (*on_start)(struct query_run *run, struct task_context *context);
     void (*on_batch)(struct query_run *run);
     /* Found: */
     struct strbuf rows; /* one a line, columns divided by | */
@@ -134,6 +136,8 @@ static inline kith_error *query_execute(void *argument)
     struct task_context context = {
         .runtime = runtime_current(), .pool = run->pool, .settings = run->settings, .cancel = run->cancel};
     TRY(operator_tree_new(run->physical, &context, &tree));
+    if (run->on_start != NULL)
+        run->on_start(run, &context);
     kith_error *error = query_pull(run, tree);
     for (size_t i = 0; i < tree->node_count; i++)
         for (int metric = 0; metric < METRIC_COUNT; metric++)
@@ -169,6 +173,8 @@ static inline kith_error *query_main(void *argument)
     struct fiber *fiber;
     TRY(query_plan(run, &arena, true, &logical));
     TRY(physical_plan_create(&arena, &run->settings, 2, logical, &run->physical));
+    if (run->on_plan != NULL)
+        run->on_plan(run);
     TRY(physical_plan_format(run->physical, &run->plan));
     TRY(memory_pool_new((size_t)settings_get(&run->settings, SETTING_MEMORY_LIMIT), &pool));
     TRY(cancel_token_new(NULL, &cancel));
@@ -188,6 +194,7 @@ static inline kith_error *_must_check_ query_run(struct query_run *run)
     if (runtime == NULL)
         assert_ok(runtime_new(&(struct runtime_options){.threads = 2}, &runtime));
     kith_error *error = runtime_run(runtime, query_main, run);
+    unsetenv("CMOCKA_TEST_ABORT");
     assert_int_equal(runtime_live_fibers(runtime), 0);
     return error;
 }
