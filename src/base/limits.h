@@ -37,6 +37,7 @@
     X(PLAN_PARTITIONS, 1024, "partitions", "each is a fiber with its buffers")                    \
     X(DYNAMIC_FILTERS, 256, "filters", "of a plan; row groups are tested against each")           \
     X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \
+    X(CACHED_FILES, 256, "files", "each holds a descriptor and its footer")                       \
     X(GLOB_FILES, 1000000, "files", "a listing is kept in memory")                                \
     X(SORT_KEYS, 64, "keys", "arrays of this size are kept on the stack")                         \
     X(TOPK_ROWS, 10000000, "rows", "the heap is kept in memory")                                  \

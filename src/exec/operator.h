@@ -30,6 +30,7 @@ struct task_context {
     struct settings settings;
     struct cancel_token *cancel;
     struct boundary_source *boundary; /* NULL: the plan has no network boundaries */
+    struct file_cache *files;         /* of a process that runs many tasks; NULL = none */
     /* Filled by operator_tree_new: the dynamic filters of the plan, by id. */
     struct dynamic_filter **filters;
     size_t filter_count;

@@ -36,7 +36,7 @@ static kith_error *prepare(struct scan_operator *scan)
     if (plan->table != NULL)
         scan->table = table_ref(plan->table);
     else
-        TRY(table_open_files(plan->files, plan->file_count, plan->table_schema, &scan->table));
+        TRY(table_open_files(plan->files, plan->file_count, plan->table_schema, context->files, &scan->table));
     atomic_init(&scan->limit_left, plan->limit < 0 ? INT64_MAX : plan->limit);
     TRY(NEW_ARRAY(&scan->filters, plan->dynamic_filter_count));
     for (size_t i = 0; i < plan->dynamic_filter_count; i++)

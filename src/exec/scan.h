@@ -4,6 +4,7 @@
  *   scan_plan.c       which columns are read when: keys, then filter columns, then the rest
  *   scan_morsels.c    the task's queue of row groups, in the order that tightens a bound fastest
  *   scan_row_group.c  one row group: pages ruled out, columns read for surviving rows only
+ *   scan_nan.c        learning from what is read that a float column has no NaN
  */
 #ifndef KITH_EXEC_SCAN_H
 #define KITH_EXEC_SCAN_H
@@ -95,6 +96,17 @@ static inline void trust_float_statistics(struct column_statistics *statistics)
 /* Whose bound excludes the container: BOUND_ORIGINS when none does. They are asked in the order of the enumeration. */
 enum bound_origin bounds_exclude(struct dynamic_filter *const *filters, size_t count,
                                  const struct statistics_source *statistics);
+
+/* Watches the values of one column chunk as they are read; if all were seen and none was NaN, the file is told at the
+ * end. */
+struct nan_watch {
+    size_t row_group, column; /* of the file */
+    bool active;
+    uint64_t rows; /* seen without NaN */
+};
+void nan_watch_start(struct nan_watch *watch, const struct parquet_file *file, size_t row_group, size_t column);
+void nan_watch_see(struct nan_watch *watch, const struct array *array);
+void nan_watch_end(struct nan_watch *watch, struct parquet_file *file);
 
 /* Reads one row group batch by batch. Reused by a stream for one after another. */
 struct row_group_scan;

@@ -7,6 +7,7 @@ struct scan_column {
     struct parquet_column_reader *reader; /* NULL: the file lacks the column */
     struct parquet_page_index *index;     /* NULL: none, or not worth reading */
     struct array *values;                 /* of the window, where read so far */
+    struct nan_watch nan_watch;           /* keys only */
 };
 
 struct row_group_scan {
@@ -142,8 +143,11 @@ static bool next_window(struct row_group_scan *scan, size_t batch_size)
 static kith_error *read_column(struct row_group_scan *scan, size_t column)
 {
     struct scan_column *self = &scan->columns[column];
-    if (self->reader != NULL)
-        return parquet_column_reader_read(self->reader, scan->window_rows, scan->window_selection, &self->values);
+    if (self->reader != NULL) {
+        TRY(parquet_column_reader_read(self->reader, scan->window_rows, scan->window_selection, &self->values));
+        nan_watch_see(&self->nan_watch, self->values);
+        return NULL;
+    }
     const struct field *field = &scan->plan->scan->table_schema->fields[scan->plan->columns[column]];
     size_t rows = scan->window_selection == NULL ? scan->window_rows : scan->window_selection->count;
     return array_new_null(&field->type, rows, &self->values);
@@ -327,6 +331,8 @@ static void close_row_group(struct row_group_scan *scan)
 {
     drop_window(scan);
     for (size_t i = 0; i < scan->plan->column_count; i++) {
+        if (scan->columns[i].reader != NULL)
+            nan_watch_end(&scan->columns[i].nan_watch, scan->file->file);
         parquet_column_reader_free(TAKE(scan->columns[i].reader));
         parquet_page_index_free(TAKE(scan->columns[i].index));
     }
@@ -347,6 +353,8 @@ static kith_error *open_column(struct row_group_scan *scan, size_t column, const
     };
     if (chunk < 0)
         return NULL;
+    if (column < scan->plan->stage_end[STAGE_KEYS])
+        nan_watch_start(&self->nan_watch, file, scan->morsel.row_group, (size_t)chunk);
     const struct parquet_chunk *described = &file->metadata->row_groups[scan->morsel.row_group].chunks[chunk];
     bool may_skip = scan->plan->scan->predicate != NULL || scan->plan->scan->dynamic_filter_count > 0;
     if (may_skip && settings_get(settings, SETTING_PARQUET_PAGE_INDEX) != 0 &&

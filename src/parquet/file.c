@@ -90,6 +90,30 @@ static kith_error *make_schema(struct parquet_file *file)
     return schema_new(fields, count, &file->schema);
 }
 
+/* Flags for what reading will teach. */
+static kith_error *make_notes(struct parquet_file *file)
+{
+    const struct parquet_metadata *metadata = file->metadata;
+    bool has_floats = false;
+    for (size_t i = 0; i < metadata->column_count; i++)
+        has_floats = has_floats || type_is_float(metadata->columns[i].type.id);
+    return has_floats ? alloc_zeroed(metadata->row_group_count, metadata->column_count, &file->no_nan) : NULL;
+}
+
+/* Relaxed: a flag guards no other memory, and being late by one reader costs only time. */
+void parquet_file_note_no_nan(struct parquet_file *file, size_t row_group, size_t column)
+{
+    if (file->no_nan != NULL)
+        atomic_store_explicit(&file->no_nan[row_group * file->metadata->column_count + column], 1,
+                              memory_order_relaxed);
+}
+
+bool parquet_file_has_no_nan(const struct parquet_file *file, size_t row_group, size_t column)
+{
+    return file->no_nan != NULL &&
+           atomic_load_explicit(&file->no_nan[row_group * file->metadata->column_count + column], memory_order_relaxed);
+}
+
 static void file_free(struct parquet_file *file)
 {
     if (file->schema != NULL)
@@ -99,6 +123,7 @@ static void file_free(struct parquet_file *file)
     if (file->storage != NULL)
         storage_file_unref(file->storage);
     workspace_cache_reset(&file->workspaces);
+    free(file->no_nan);
     free(file->columns);
     free(file);
 }
@@ -112,6 +137,7 @@ kith_error *parquet_file_open(struct storage_file *storage, struct parquet_file 
     file->storage = storage_file_ref(storage);
     TRY(read_metadata(storage, &file->metadata));
     TRY(make_schema(file));
+    TRY(make_notes(file));
     *out = TAKE(file);
     return NULL;
 }

@@ -17,6 +17,7 @@ struct parquet_file {
     struct schema *schema;             /* readable columns only, in file order */
     size_t *columns;                   /* of each schema field: its index in metadata->columns */
     struct workspace_cache workspaces; /* of readers that are done; all else is immutable */
+    _Atomic uint8_t *no_nan;           /* a flag a column chunk, row group by row group; NULL without float columns */
 };
 
 /* Reads the footer in one or two reads (the last 64 KiB first). A file that is not Parquet, too short, truncated or
@@ -25,6 +26,11 @@ kith_error *parquet_file_open(struct storage_file *storage, struct parquet_file 
 struct parquet_file *parquet_file_ref(struct parquet_file *file);
 void parquet_file_unref(struct parquet_file *file);
 DEFINE_CLEANUP(parquet_file_unref, struct parquet_file)
+
+/* Few writers count NaN, so a float column may have some for all its footer says. Whoever has read every value of a
+ * column chunk and met none can note it here; from then on the file's statistics say so. Thread-safe. */
+void parquet_file_note_no_nan(struct parquet_file *file, size_t row_group, size_t column);
+bool parquet_file_has_no_nan(const struct parquet_file *file, size_t row_group, size_t column);
 
 /* Of metadata column `column` in one row group. Never fails: what is missing or malformed is absent. */
 void parquet_row_group_statistics(const struct parquet_file *file, size_t row_group, size_t column,

@@ -12,6 +12,7 @@ struct index_reader {
     const struct parquet_column *column;
     struct parquet_page_index *index;
     struct thrift_reader reader;
+    bool no_nan; /* in the whole chunk, as reading has taught */
 };
 
 static kith_error *read_range(struct index_reader *from, struct parquet_range range, const char *what,
@@ -194,7 +195,9 @@ static void decode_page(const struct index_reader *from, const struct page_lists
         page + 1 < index->page_count ? index->pages[page + 1].first_row : (uint64_t)from->row_group->row_count;
     struct statistics_bytes bytes = {
         .null_count = lists->null_counts != NULL ? lists->null_counts[page] : -1,
-        .nan_count = lists->nan_counts != NULL ? lists->nan_counts[page] : -1,
+        .nan_count = from->no_nan                ? 0
+                     : lists->nan_counts != NULL ? lists->nan_counts[page]
+                                                 : -1,
         .row_count = end - index->pages[page].first_row,
     };
     bool all_null = lists->null_pages[page];
@@ -221,6 +224,7 @@ kith_error *parquet_page_index_read(struct parquet_file *file, size_t row_group,
         .row_group = &file->metadata->row_groups[row_group],
         .chunk = &file->metadata->row_groups[row_group].chunks[column],
         .column = &file->metadata->columns[column],
+        .no_nan = parquet_file_has_no_nan(file, row_group, column),
     };
     *out = NULL;
     if (from.chunk->offset_index.length == 0)

@@ -174,7 +174,9 @@ void parquet_row_group_statistics(const struct parquet_file *file, size_t row_gr
     const struct parquet_raw_statistics *raw = &group->chunks[column_index].statistics;
     struct statistics_bytes bytes = {
         .null_count = raw->has_null_count ? raw->null_count : -1,
-        .nan_count = raw->has_nan_count ? raw->nan_count : -1,
+        .nan_count = parquet_file_has_no_nan(file, row_group, column_index) ? 0
+                     : raw->has_nan_count                                   ? raw->nan_count
+                                                                            : -1,
         .row_count = (uint64_t)group->row_count,
     };
     if (column->order_defined && (raw->has_min || raw->has_max)) {

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "plan/file_cache.h"
 #include "plan/physical.h"
 #include "runtime/fiber.h"
 
@@ -12,14 +13,15 @@ enum { FOOTERS_AT_ONCE = 16 };
 
 struct opening {
     struct table *table;
+    struct file_cache *cache; /* or NULL */
     atomic_size_t next;
 };
 
-static kith_error *open_file(struct table_file *file)
+static kith_error *open_file(struct table_file *file, struct file_cache *cache)
 {
     _cleanup_(storage_file_unref) struct storage_file *storage = NULL;
     TRY(storage_open(file->path, &storage));
-    return parquet_file_open(storage, &file->file);
+    return cache != NULL ? file_cache_get(cache, storage, &file->file) : parquet_file_open(storage, &file->file);
 }
 
 /* Takes files off the list until there are none left, so that slow footers hold up nobody else. */
@@ -30,14 +32,14 @@ static kith_error *open_files(void *argument)
         size_t i = atomic_fetch_add_explicit(&opening->next, 1, memory_order_relaxed);
         if (i >= opening->table->file_count)
             return NULL;
-        TRY(open_file(&opening->table->files[i]));
+        TRY(open_file(&opening->table->files[i], opening->cache));
         TRY(coop_charge(1));
     }
 }
 
-static kith_error *open_all(struct table *table)
+static kith_error *open_all(struct table *table, struct file_cache *cache)
 {
-    struct opening opening = {.table = table};
+    struct opening opening = {.table = table, .cache = cache};
     struct runtime *runtime = runtime_current();
     size_t fibers = runtime == NULL ? 0 : MIN(table->file_count - 1, (size_t)FOOTERS_AT_ONCE);
     struct fiber *helpers[FOOTERS_AT_ONCE];
@@ -158,7 +160,7 @@ kith_error *table_open(const char *pattern, struct table **out)
         TRY(alloc_string(list.entries[i].path, strlen(list.entries[i].path), &table->files[i].path));
         table->files[i].modified_ns = list.entries[i].modified_ns;
     }
-    TRY(open_all(table));
+    TRY(open_all(table, NULL));
     TRY(merge_schemas(table));
     *out = TAKE(table);
     return NULL;
@@ -182,7 +184,8 @@ static kith_error *check_file(const struct table *table, size_t file, const stru
     return NULL;
 }
 
-kith_error *table_open_files(const struct scan_file *files, size_t count, struct schema *schema, struct table **out)
+kith_error *table_open_files(const struct scan_file *files, size_t count, struct schema *schema,
+                             struct file_cache *cache, struct table **out)
 {
     _cleanup_(table_unref) struct table *table = NULL;
     TRY(table_new("", count, &table));
@@ -190,7 +193,7 @@ kith_error *table_open_files(const struct scan_file *files, size_t count, struct
     for (size_t i = 0; i < count; i++)
         TRY(alloc_string(files[i].path, strlen(files[i].path), &table->files[i].path));
     if (count > 0)
-        TRY(open_all(table));
+        TRY(open_all(table, cache));
     for (size_t i = 0; i < count; i++) {
         TRY(check_file(table, i, &files[i]));
         TRY(map_columns(table, &table->files[i]));

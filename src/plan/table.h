@@ -32,8 +32,9 @@ kith_error *table_open(const char *pattern, struct table **out) _must_check_;
 /* Opens the given files of a table whose schema is known: a task's share of it, on the worker. A file that has changed
  * since the plan was made, or whose columns have other types, is refused. */
 struct scan_file;
+struct file_cache; /* NULL = every file is opened anew */
 kith_error *table_open_files(const struct scan_file *files, size_t count, struct schema *schema,
-                             struct table **out) _must_check_;
+                             struct file_cache *cache, struct table **out) _must_check_;
 struct table *table_ref(struct table *table);
 void table_unref(struct table *table);
 DEFINE_CLEANUP(table_unref, struct table)

@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "runtime/io.h"
 #include "storage/path.h"
 #include "storage/storage.h"
@@ -48,6 +49,8 @@ static kith_error *open_local(void *argument)
     if (!S_ISREG(status.st_mode))
         return error_new(KITH_ERROR_INVALID_ARGUMENT, "%s is not a regular file, so it cannot be read at random", path);
     file->base.size = (uint64_t)status.st_size;
+    file->base.modified_ns = status.st_mtim.tv_sec * NANOSECONDS_PER_SECOND + status.st_mtim.tv_nsec;
+    file->base.inode = status.st_ino;
     return NULL;
 }
 

@@ -17,6 +17,9 @@ struct storage_file {
     const struct storage_file_ops *ops;
     char *path;
     uint64_t size;
+    /* With path and size these tell one version of a file from another; 0 where the store has no such thing. */
+    int64_t modified_ns;
+    uint64_t inode;
 };
 
 struct storage_file_ops {
