@@ -26,24 +26,27 @@ static kith_error *prepare_filters(struct task *task)
     return NULL;
 }
 
-kith_error *task_new(struct runtime *runtime, struct memory_pool *worker_pool, atomic_size_t *live,
-                     const struct set_plan *request, struct task **out)
+kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request, struct task **out)
 {
+    struct runtime *runtime = tasks->runtime;
     _cleanup_(task_unref) struct task *task = NULL;
     TRY(NEW(&task));
     refcount_init(&task->refs);
     pthread_mutex_init(&task->mutex, NULL);
-    task->live = live;
-    atomic_fetch_add_explicit(live, 1, memory_order_relaxed);
+    task->live = &tasks->live;
+    atomic_fetch_add_explicit(task->live, 1, memory_order_relaxed);
     task->key = request->key;
     task->share_bounds = request->share_bounds;
     task->plan_received_unix_ns = runtime_clock(runtime)->wall_ns(runtime_clock(runtime));
     TRY(plan_decode((const uint8_t *)request->plan.data, request->plan.length, &task->arena, &task->plan));
     size_t limit = (size_t)settings_get(&request->settings, SETTING_MEMORY_LIMIT);
-    TRY(memory_pool_new_within(worker_pool, limit, &task->pool));
+    TRY(memory_pool_new_within(tasks->pool, limit, &task->pool));
     TRY(cancel_token_new(fiber_cancel_token(), &task->cancel));
-    task->context = (struct task_context){
-        .runtime = runtime, .pool = task->pool, .settings = request->settings, .cancel = task->cancel};
+    task->context = (struct task_context){.runtime = runtime,
+                                          .pool = task->pool,
+                                          .settings = request->settings,
+                                          .cancel = task->cancel,
+                                          .files = tasks->files};
     TRY(operator_tree_new(task->plan, &task->context, &task->tree));
     TRY(NEW_ARRAY(&task->partitions_taken, task->plan->partitions));
     TRY(prepare_filters(task));

@@ -50,8 +50,8 @@ struct task {
 };
 
 /* Decodes the plan and builds its operators. Ends when the running fiber's token is cancelled. */
-kith_error *task_new(struct runtime *runtime, struct memory_pool *worker_pool, atomic_size_t *live,
-                     const struct set_plan *request, struct task **out) _must_check_;
+struct worker_tasks;
+kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request, struct task **out) _must_check_;
 struct task *task_ref(struct task *task);
 void task_unref(struct task *task);
 DEFINE_CLEANUP(task_unref, struct task)
@@ -70,7 +70,6 @@ void task_read_metrics(struct task *task, uint64_t (*nodes)[METRIC_COUNT], struc
 const struct clock *task_clock(const struct task *task);
 
 /* Handlers' bodies; they return when all is over. */
-struct worker_tasks;
 kith_error *task_control_serve(struct worker_tasks *tasks, struct grpc_call *call) _must_check_;
 kith_error *task_execute_serve(struct worker_tasks *tasks, struct grpc_call *call) _must_check_;
 
@@ -78,6 +77,7 @@ kith_error *task_execute_serve(struct worker_tasks *tasks, struct grpc_call *cal
 struct worker_tasks {
     struct runtime *runtime;
     struct memory_pool *pool; /* for all of them */
+    struct file_cache *files; /* that they have read */
     atomic_size_t live;
 
     pthread_mutex_t mutex;    /* guards what follows */

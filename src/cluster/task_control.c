@@ -118,7 +118,7 @@ static kith_error *receive_plan(struct worker_tasks *tasks, struct grpc_call *ca
     TRY(coordinator_message_decode((struct str){(const char *)bytes->data, bytes->size}, &arena, &message));
     if (message.kind != COORDINATOR_SET_PLAN)
         return error_new(KITH_ERROR_PROTOCOL, "the first message of a control stream must be a plan");
-    return task_new(tasks->runtime, tasks->pool, &tasks->live, &message.set_plan, out);
+    return task_new(tasks, &message.set_plan, out);
 }
 
 /* Until the coordinator half-closes. */

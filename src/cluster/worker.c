@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/settings.h"
 #include "cluster/task.h"
+#include "plan/file_cache.h"
 
 struct worker {
     struct worker_tasks tasks;
@@ -39,6 +40,7 @@ kith_error *worker_new(struct runtime *runtime, const struct worker_options *opt
     pthread_mutex_init(&worker->tasks.mutex, NULL);
     worker->tasks.runtime = runtime;
     TRY(memory_pool_new((size_t)options->memory_limit, &worker->tasks.pool));
+    TRY(file_cache_new(&worker->tasks.files));
     const struct grpc_method methods[] = {
         {WORKER_PATH_COORDINATOR_CHANNEL, serve_control, &worker->tasks},
         {WORKER_PATH_EXECUTE_TASK, serve_execute, &worker->tasks},
@@ -72,6 +74,7 @@ void worker_free(struct worker *worker)
         return;
     grpc_server_free(worker->server);
     free(worker->tasks.tasks);
+    file_cache_free(worker->tasks.files);
     memory_pool_free(worker->tasks.pool);
     pthread_mutex_destroy(&worker->tasks.mutex);
     free(worker);

@@ -116,7 +116,7 @@ static void planned_files_are_opened_with_the_plans_schema(void **state)
     WRITE("t/2.parquet", NULL, {"a", LONGS(2)});
     assert_ok(table_open("t", &all));
     struct scan_file file = planned_file("t/2.parquet");
-    assert_ok(table_open_files(&file, 1, all->schema, &share));
+    assert_ok(table_open_files(&file, 1, all->schema, NULL, &share));
     check_schema(share, "a Int64 NOT NULL, b Int64");
     assert_int_equal(share->files[0].columns[1], -1);
 }
@@ -129,10 +129,11 @@ static void a_file_that_changed_since_the_plan_was_made_is_refused(void **state)
     assert_ok(table_open("t", &table));
     struct scan_file file = planned_file("t/1.parquet");
     WRITE("t/1.parquet", NULL, {"a", LONGS(1, 2, 3, 4, 5, 6, 7, 8)});
-    assert_fails(table_open_files(&file, 1, table->schema, &share), KITH_ERROR_CORRUPT, "it has changed");
+    assert_fails(table_open_files(&file, 1, table->schema, NULL, &share), KITH_ERROR_CORRUPT, "it has changed");
     WRITE("t/1.parquet", NULL, {"a", TEXTS("x")});
     file = planned_file("t/1.parquet");
-    assert_fails(table_open_files(&file, 1, table->schema, &share), KITH_ERROR_TYPE_MISMATCH, "\"a\" has type Utf8");
+    assert_fails(table_open_files(&file, 1, table->schema, NULL, &share), KITH_ERROR_TYPE_MISMATCH,
+                 "\"a\" has type Utf8");
 }
 
 int main(void)

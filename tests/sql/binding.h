@@ -25,7 +25,7 @@ static inline kith_error *binding_open(struct sql_catalog *catalog, const char *
 {
     if (strcmp(pattern, "missing.parquet") == 0)
         return error_new(KITH_ERROR_NOT_FOUND, "there is no file \"%s\"", pattern);
-    return table_open_files(NULL, 0, ((struct binding *)catalog)->schema, out);
+    return table_open_files(NULL, 0, ((struct binding *)catalog)->schema, NULL, out);
 }
 
 static inline kith_error *binding_find(struct sql_catalog *catalog, const char *name, struct table **out)
