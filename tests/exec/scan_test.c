@@ -269,6 +269,28 @@ static void byte_ranges_share_a_file_without_gap_or_overlap(void **state)
     }
 }
 
+/* Where the second row group begins. */
+static int64_t second_row_group_offset(const char *path)
+{
+    _cleanup_(table_unref) struct table *table = NULL;
+    assert_ok(table_open(path, &table));
+    return (int64_t)table->files[0].file->metadata->row_groups[1].chunks[0].pages.offset;
+}
+
+static void a_row_group_that_begins_at_a_range_border_is_the_later_ranges(void **state)
+{
+    write_table("t.parquet", 0, NULL);
+    int64_t border = second_row_group_offset("t.parquet");
+    for (int later = 0; later <= 1; later++) {
+        _cleanup_(query_run_reset) struct query_run run = query_run_of("SELECT a FROM t");
+        range_start = later ? border : 0;
+        range_end = later ? INT64_MAX : border;
+        run.on_plan = cut_range;
+        assert_ok(query_run(&run));
+        check_metric(&run, METRIC_ROW_GROUPS_TOTAL, later ? 3 : 1);
+    }
+}
+
 static void no_columns_are_rows_all_the_same(void **state)
 {
     write_table("t.parquet", 0, NULL);
@@ -329,6 +351,7 @@ int main(void)
         FILE_TEST(files_are_opened_by_the_plan_where_there_is_no_table),
         FILE_TEST(a_file_that_changed_is_refused_by_every_partition),
         FILE_TEST(byte_ranges_share_a_file_without_gap_or_overlap),
+        FILE_TEST(a_row_group_that_begins_at_a_range_border_is_the_later_ranges),
         FILE_TEST(no_columns_are_rows_all_the_same),
         FILE_TEST(a_predicate_that_statistics_prove_is_not_evaluated),
         FILE_TEST(signed_zeros_tie_in_every_batch),
