@@ -44,6 +44,7 @@ static kith_error *wait_for_bound(struct remote_task *task, struct filter_regist
         int64_t due_ns;
         *found = filter_registry_take(coordinator->registry, (size_t)task->recipient, clock_monotonic_ns(clock), out,
                                       &due_ns);
+        task->being_told = *found;
         if (*found)
             return NULL;
         kith_error *error =
@@ -59,10 +60,10 @@ static void note_told(struct remote_task *task, const struct bound *bound)
 {
     struct coordinator *coordinator = task->coordinator;
     const struct stage_promise *promise = &coordinator->options.stages->promise;
-    if (!promise->exists || sort_order_compare(&bound->values[0], &promise->value, promise->order) > 0)
-        return;
     HOLD_MUTEX(&coordinator->mutex);
-    task->told = true;
+    task->being_told = false;
+    if (promise->exists && sort_order_compare(&bound->values[0], &promise->value, promise->order) <= 0)
+        task->told = true;
     wait_list_wake_all(&coordinator->held);
 }
 

@@ -27,7 +27,8 @@ struct remote_task {
 
     /* Guarded by the coordinator's mutex. */
     struct wait_list news; /* the sender */
-    bool told;             /* it was sent a bound that fulfils the stage's promise */
+    bool being_told;       /* a bound is just being sent to it */
+    bool told;             /* it was sent one that fulfils the stage's promise */
     bool rows_ended;
     struct task_metrics metrics;
     uint64_t (*nodes)[METRIC_COUNT];

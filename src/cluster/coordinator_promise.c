@@ -16,8 +16,12 @@ static bool is_through(const struct remote_task *task)
     return task->rows_ended || done >= task->stage_task->promising;
 }
 
-static bool promise_is_open(const struct coordinator *coordinator)
+/* Whether the task is better off waiting: the promise may still come true, or what came of it is on its way. */
+static bool has_more_to_hear(const struct remote_task *waiting)
 {
+    const struct coordinator *coordinator = waiting->coordinator;
+    if (waiting->being_told || filter_registry_waits(coordinator->registry, (size_t)waiting->recipient))
+        return true;
     for (size_t i = 0; i < coordinator->task_count; i++) {
         const struct remote_task *task = &coordinator->tasks[i];
         if (task->stage_task->promising > 0 && !is_through(task))
@@ -36,8 +40,7 @@ kith_error *remote_task_wait_for_promise(struct remote_task *task)
         return NULL;
     int64_t deadline = clock_monotonic_ns(clock) + head_start_ns;
     HOLD_MUTEX(&coordinator->mutex);
-    while (!task->told && !coordinator->closing && promise_is_open(coordinator) &&
-           clock_monotonic_ns(clock) < deadline) {
+    while (!task->told && !coordinator->closing && has_more_to_hear(task) && clock_monotonic_ns(clock) < deadline) {
         kith_error *error = wait_list_wait(&coordinator->held, &coordinator->mutex, deadline);
         if (error != NULL && !cancel_token_is_cancelled(fiber_cancel_token()))
             error_free(TAKE(error)); /* the time has passed */

@@ -167,6 +167,12 @@ bool filter_registry_take(struct filter_registry *registry, size_t task, int64_t
     return true;
 }
 
+bool filter_registry_waits(struct filter_registry *registry, size_t task)
+{
+    HOLD_MUTEX(&registry->mutex);
+    return waiting_filter(registry, task) != NULL;
+}
+
 void filter_registry_count_bytes(struct filter_registry *registry, uint64_t received, uint64_t sent)
 {
     HOLD_MUTEX(&registry->mutex);

@@ -50,6 +50,9 @@ struct filter_registry_update {
 bool filter_registry_take(struct filter_registry *registry, size_t task, int64_t now_ns,
                           struct filter_registry_update *out, int64_t *due_ns);
 
+/* Whether a bound waits to be sent to `task`. */
+bool filter_registry_waits(struct filter_registry *registry, size_t task);
+
 void filter_registry_count_bytes(struct filter_registry *registry, uint64_t received, uint64_t sent);
 void filter_registry_counters(struct filter_registry *registry, struct filter_registry_counters *out);
 

@@ -134,9 +134,9 @@ void morsel_queue_reset(struct morsel_queue *queue)
     *queue = (struct morsel_queue){0};
 }
 
-/* How long others wait for the leader at most: enough for the first rows of a row group, little for a query that has to
- * read them all after all. */
-static const int64_t lead_ns = 20 * NANOSECONDS_PER_MILLISECOND;
+/* How long others wait for the leader at most. It ends the wait as soon as it knows more, so this is for machines so
+ * busy that it is not given the processor. */
+static const int64_t lead_ns = 100 * NANOSECONDS_PER_MILLISECOND;
 
 static void begin_lead(struct morsel_queue *queue, int64_t now_ns, struct morsel *first)
 {
@@ -158,9 +158,11 @@ static void begin_lead(struct morsel_queue *queue, int64_t now_ns, struct morsel
 /* Whether all that is left is worse than all that the leader reads. Row groups are in the order of their best. */
 static bool follows(const struct morsel_queue *queue)
 {
+    if (queue->lead != LEAD_TAKEN || queue->next == queue->count)
+        return false;
     const struct morsel *next = &queue->morsels[queue->next];
-    return queue->lead == LEAD_TAKEN && queue->next < queue->count && next->has_best &&
-           sort_order_compare(&queue->lead_worst, &next->best, queue->scan->dynamic_filters[0].exprs[0].order) < 0;
+    const struct sort_expr *key = &queue->scan->dynamic_filters[0].exprs[0];
+    return next->has_best && sort_order_compare(&queue->lead_worst, &next->best, key->order) < 0;
 }
 
 static kith_error *take_next(struct morsel_queue *queue, int64_t now_ns, struct morsel *out, bool *found)
