@@ -263,7 +263,7 @@ kith_error *bound_filter(const struct bound *bound, const struct sort_expr *expr
 {
     struct array *arrays[LIMIT_SORT_KEYS] = {NULL};
     struct sort_order orders[LIMIT_SORT_KEYS];
-    ASSERT(bound->value_count <= LIMIT_SORT_KEYS);
+    ASSERT(bound->value_count > 0 && bound->value_count <= LIMIT_SORT_KEYS);
     for (size_t i = 0; i < bound->value_count; i++)
         orders[i] = exprs[i].order;
     kith_error *error = filter_rows(bound, orders, evaluators, batch, keys, arrays, out);

@@ -52,7 +52,7 @@ static bool value_is_right(const struct scalar *value, enum fixture_column colum
     case FIXTURE_TAG:
         return value->int64 == row->tag;
     case FIXTURE_VAL:
-        return memcmp(&value->float64, &row->val, sizeof row->val) == 0;
+        return value->float64 == row->val;
     case FIXTURE_PAYLOAD:
         return str_equal(value->string, (struct str){row->payload, sizeof row->payload});
     case FIXTURE_COLUMNS:

@@ -81,14 +81,19 @@ static void print_header(struct printer *printer)
     fputs("-\n", stdout);
 }
 
+static size_t next_column(const struct printer *printer, size_t column)
+{
+    return column + 1 == printer->schema->field_count ? 0 : column + 1;
+}
+
 static kith_error *find_widths(struct printer *printer)
 {
     size_t columns = printer->schema->field_count;
     TRY(NEW_ARRAY(&printer->widths, columns + 1));
     for (size_t i = 0; i < columns; i++)
         printer->widths[i] = display_width(str_of(printer->schema->fields[i].name));
-    for (size_t i = 0; i < printer->cell_ends.length; i++)
-        printer->widths[i % columns] = MAX(printer->widths[i % columns], display_width(cell(printer, i)));
+    for (size_t i = 0, column = 0; i < printer->cell_ends.length; i++, column = next_column(printer, column))
+        printer->widths[column] = MAX(printer->widths[column], display_width(cell(printer, i)));
     return NULL;
 }
 
@@ -101,8 +106,7 @@ static kith_error *print_held(struct printer *printer)
     if (!printer->header_printed)
         print_header(printer);
     printer->header_printed = true;
-    for (size_t i = 0; i < printer->cell_ends.length; i++) {
-        size_t column = i % columns;
+    for (size_t i = 0, column = 0; i < printer->cell_ends.length; i++, column = next_column(printer, column)) {
         bool last = column + 1 == columns;
         bool right = aligns_right(&printer->schema->fields[column].type);
         fputs(column == 0 ? " " : " | ", stdout);
