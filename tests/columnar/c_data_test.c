@@ -336,6 +336,21 @@ static void encoded_columns_are_decoded_where_the_schema_is_plain(void **state)
     assert_round_trip(batch);
 }
 
+static kith_error *export_and_import(void *state)
+{
+    struct batch *batch = state;
+    struct ArrowSchema c_schema;
+    struct ArrowArray c_array;
+    _cleanup_(schema_unref) struct schema *schema = NULL;
+    _cleanup_(batch_unref) struct batch *back = NULL;
+    TRY(c_data_export_schema(batch->schema, &c_schema));
+    kith_error *error = c_data_import_schema(&c_schema, &schema);
+    c_schema.release(&c_schema);
+    TRY(error);
+    TRY(c_data_export_batch(batch, &c_array));
+    return c_data_import_batch(&c_array, schema, true, &back);
+}
+
 static void running_out_of_memory_leaves_nothing(void **state)
 {
     uint64_t random = 5;
@@ -343,26 +358,7 @@ static void running_out_of_memory_leaves_nothing(void **state)
     _cleanup_(array_unref) struct array *array = sample_array(&random, &type, 20, TYPE_INT32);
     _cleanup_(batch_unref) struct batch *batch = batch_of(array);
     assert_ok(schema_add_metadata(batch->schema, "key", "value"));
-    bool failed = true;
-    for (size_t n = 1; failed; n++) {
-        struct ArrowSchema c_schema;
-        struct ArrowArray c_array;
-        _cleanup_(schema_unref) struct schema *schema = NULL;
-        _cleanup_(batch_unref) struct batch *back = NULL;
-        alloc_fail_after(n);
-        kith_error *error = c_data_export_schema(batch->schema, &c_schema);
-        if (error == NULL) {
-            error = c_data_import_schema(&c_schema, &schema);
-            c_schema.release(&c_schema);
-        }
-        if (error == NULL)
-            error = c_data_export_batch(batch, &c_array);
-        if (error == NULL)
-            error = c_data_import_batch(&c_array, schema, true, &back);
-        alloc_fail_after(0);
-        failed = error != NULL;
-        error_free(error);
-    }
+    assert_survives_without_memory(export_and_import, batch, 10);
 }
 
 /* Gives the batch twice, then fails when `fails` is set, otherwise ends. */
