@@ -42,9 +42,21 @@ kith_error *buffer_wrap(const void *data, size_t size, void (*release)(void *own
     return NULL;
 }
 
-kith_error *buffer_take(void *take_data, size_t size, struct buffer **out)
+kith_error *buffer_wrap_allocated(void *data, size_t size, struct buffer **out)
 {
-    return buffer_wrap(take_data, size, free, take_data, out);
+    return buffer_wrap(data, size, free, data, out);
+}
+
+static void release_viewed(void *owner)
+{
+    buffer_unref(owner);
+}
+
+kith_error *buffer_view(struct buffer *buffer, size_t offset, size_t length, struct buffer **out)
+{
+    TRY(buffer_wrap(buffer->data + offset, length, release_viewed, buffer, out));
+    buffer_ref(buffer);
+    return NULL;
 }
 
 struct buffer *buffer_ref(struct buffer *buffer)

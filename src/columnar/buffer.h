@@ -26,7 +26,10 @@ kith_error *buffer_wrap(const void *data, size_t size, void (*release)(void *own
                         struct buffer **out) _must_check_;
 
 /* Wraps malloc'ed memory. On error the caller keeps it. */
-kith_error *buffer_take(void *take_data, size_t size, struct buffer **out) _must_check_;
+kith_error *buffer_wrap_allocated(void *data, size_t size, struct buffer **out) _must_check_;
+
+/* Part of `buffer`, which it keeps alive. The part is within it. */
+kith_error *buffer_view(struct buffer *buffer, size_t offset, size_t length, struct buffer **out) _must_check_;
 
 struct buffer *buffer_ref(struct buffer *buffer); /* NULL passes through */
 void buffer_unref(struct buffer *buffer);         /* NULL is accepted */

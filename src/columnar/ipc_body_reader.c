@@ -57,7 +57,7 @@ static kith_error *part_of_body(const struct ipc_body_reader *reader, size_t off
                                 struct buffer **out)
 {
     if (length > 0 && (uintptr_t)(reader->body->data + offset) % alignment == 0)
-        return ipc_buffer_view(reader->body, offset, length, out);
+        return buffer_view(reader->body, offset, length, out);
     TRY(buffer_new(length, out));
     if (length > 0)
         memcpy((*out)->data, reader->body->data + offset, length);

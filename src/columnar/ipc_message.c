@@ -46,15 +46,3 @@ kith_error *ipc_message_open(const struct buffer *metadata, struct ipc_header *o
     out->body_length = (size_t)body_length;
     return NULL;
 }
-
-static void release_view(void *owner)
-{
-    buffer_unref(owner);
-}
-
-kith_error *ipc_buffer_view(struct buffer *buffer, size_t offset, size_t length, struct buffer **out)
-{
-    TRY(buffer_wrap(buffer->data + offset, length, release_view, buffer, out));
-    buffer_ref(buffer);
-    return NULL;
-}

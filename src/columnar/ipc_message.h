@@ -1,5 +1,5 @@
 /*
- * The table Message around every header of Arrow's IPC format, and views of what was received. For the IPC files only.
+ * The table Message around every header of Arrow's IPC format. For the IPC files only.
  */
 #ifndef KITH_COLUMNAR_IPC_MESSAGE_H
 #define KITH_COLUMNAR_IPC_MESSAGE_H
@@ -23,8 +23,5 @@ kith_error *ipc_message_finish(struct flatbuf_writer *writer, enum message_heade
 
 /* Checks the version: V4 and V5 are read. The header points into `metadata`. */
 kith_error *ipc_message_open(const struct buffer *metadata, struct ipc_header *out) _must_check_;
-
-/* Part of `buffer`, which it keeps alive. */
-kith_error *ipc_buffer_view(struct buffer *buffer, size_t offset, size_t length, struct buffer **out) _must_check_;
 
 #endif

@@ -74,14 +74,14 @@ kith_error *ipc_read_message(struct buffer *stream, size_t *position, struct ipc
     if (length > stream->size - at)
         return truncated("metadata", at, length, stream->size - at);
     _cleanup_(ipc_message_reset) struct ipc_message message = {0};
-    TRY(ipc_buffer_view(stream, at, length, &message.metadata));
+    TRY(buffer_view(stream, at, length, &message.metadata));
     struct ipc_header header;
     TRY(error_wrap(ipc_message_open(message.metadata, &header), "Arrow message at byte %zu", *position));
     at += length;
     if (header.body_length > stream->size - at)
         return truncated("body", at, header.body_length, stream->size - at);
     if (header.body_length > 0)
-        TRY(ipc_buffer_view(stream, at, header.body_length, &message.body));
+        TRY(buffer_view(stream, at, header.body_length, &message.body));
     *position = at + header.body_length;
     *out = message;
     message = (struct ipc_message){0};

@@ -102,7 +102,7 @@ kith_error *text_output_finish(struct text_output *output, struct array **out)
         TRY(strbuf_reserve(&output->bytes, 64, &padding));
         memset(padding, 0, 64);
         size_t length = output->bytes.length;
-        TRY(buffer_take(output->bytes.data, length, &bytes));
+        TRY(buffer_wrap_allocated(output->bytes.data, length, &bytes));
         (void)strbuf_take(&output->bytes);
         if (views) {
             TRY(NEW_ARRAY(&array->variadic, 1));

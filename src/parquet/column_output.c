@@ -236,7 +236,7 @@ kith_error *column_output_finish(struct column_output *output, struct array **ou
         TRY(begin_strings(output)); /* no rows at all */
     TRY(array_new(&type, output->rows, &array));
     if (output->dictionary == NULL && output->kind == CONVERT_STRINGS) {
-        TRY(buffer_take(output->data, output->data_length, &array->data));
+        TRY(buffer_wrap_allocated(output->data, output->data_length, &array->data));
         output->data = NULL;
     }
     array->null_count = (ptrdiff_t)output->null_count;

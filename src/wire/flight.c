@@ -45,16 +45,10 @@ kith_error *flight_encode_head(const struct ipc_message *message, const struct f
     return append_length(out, FLIGHT_DATA_BODY, message->body->size);
 }
 
-static void release_view(void *owner)
+/* `bytes` are some of the message's. */
+static kith_error *view(struct buffer *message, struct str bytes, struct buffer **out)
 {
-    buffer_unref(owner);
-}
-
-static kith_error *view(struct buffer *buffer, struct str bytes, struct buffer **out)
-{
-    TRY(buffer_wrap(bytes.data, bytes.length, release_view, buffer, out));
-    buffer_ref(buffer);
-    return NULL;
+    return buffer_view(message, (size_t)((const uint8_t *)bytes.data - message->data), bytes.length, out);
 }
 
 static kith_error *decode_metadata(struct str bytes, struct flight_metadata *out)

@@ -48,8 +48,8 @@ static void on_error_the_caller_keeps_its_memory(void **state)
     _cleanup_free_ char *bytes = NULL;
     assert_ok(alloc_string("abc", 3, &bytes));
     alloc_fail_after(1);
-    assert_fails(buffer_take(bytes, 3, &buffer), KITH_ERROR_OUT_OF_MEMORY, "");
-    assert_ok(buffer_take(bytes, 3, &buffer));
+    assert_fails(buffer_wrap_allocated(bytes, 3, &buffer), KITH_ERROR_OUT_OF_MEMORY, "");
+    assert_ok(buffer_wrap_allocated(bytes, 3, &buffer));
     assert_ptr_equal(buffer->data, TAKE(bytes));
     buffer_unref(buffer);
 }

@@ -11,7 +11,7 @@ static struct buffer *exact_copy(const uint8_t *bytes, size_t size)
     assert_ok(alloc_resize(&copy, size + (size == 0), 1));
     memcpy(copy, bytes, size);
     struct buffer *buffer = NULL;
-    assert_ok(buffer_take(copy, size, &buffer));
+    assert_ok(buffer_wrap_allocated(copy, size, &buffer));
     return buffer;
 }
 
