@@ -84,6 +84,7 @@ kith_error *topk_query_sql(const struct topk_query *query, struct strbuf *out)
 }
 
 #define SHARING          "distributed.sibling_topk"
+#define HEAD_START       "distributed.sibling_topk_head_start"
 #define REORDER          "execution.parquet.reorder_row_groups"
 #define PAGES            "execution.parquet.enable_page_index"
 #define PUSHDOWN_FILTERS "execution.parquet.pushdown_filters"
@@ -94,6 +95,7 @@ static const struct topk_setting common[] = {
     {"execution.target_partitions", "2"},
     {"distributed.file_scan_config_bytes_per_partition", "0"},
     {SHARING, "on"},
+    {HEAD_START, "100ms"},
     {REORDER, "on"},
     {PAGES, "on"},
     {PUSHDOWN_FILTERS, "on"},
@@ -104,6 +106,7 @@ static const struct topk_setting common[] = {
 const struct topk_arm topk_arms[] = {
     [TOPK_ARM_ALL] = {"all", "every idea on", {{NULL, NULL}}},
     [TOPK_ARM_NO_SHARING] = {"no-sharing", "tasks tell each other nothing", {{SHARING, "off"}}},
+    {"no-head-start", "unpromising tasks do not let the others begin", {{HEAD_START, "0"}}},
     {"no-order", "row groups in the files' order", {{REORDER, "off"}}},
     {"no-planned", "no bound from statistics before anything is read", {{PLANNED, "off"}}},
     {"no-pages", "no page index", {{PAGES, "off"}}},

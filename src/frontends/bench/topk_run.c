@@ -12,9 +12,7 @@
 #include <unistd.h>
 
 struct topk_run {
-    const struct topk_case *topk_case;
-    const struct fixture *fixture;
-    const struct local_workers *workers;
+    struct topk_run_options options;
     struct session *session;
     struct cluster *cluster; /* NULL, and `loop` not, in embedded cases */
     struct plain_loop *loop;
@@ -64,7 +62,7 @@ static bool value_is_right(const struct scalar *value, enum fixture_column colum
 static kith_error *check_row(const struct checker *checker, const struct batch *batch, size_t i)
 {
     const struct topk_run *run = checker->run;
-    const struct topk_query *query = run->topk_case->query;
+    const struct topk_query *query = run->options.topk_case.query;
     size_t row = checker->rows + i;
     if (row >= run->answer_count)
         return error_new(KITH_ERROR_INTERNAL, "wrong answer: more than %zu rows came for: %s", run->answer_count,
@@ -124,7 +122,7 @@ static kith_error *sink_finished(struct session_sink *sink, struct query *query)
     struct filter_registry_counters sharing;
     uint64_t totals[METRIC_COUNT] = {0};
     checker->ended_ns = now_ns();
-    size_t tasks = MAX(topk_case_workers(checker->run->topk_case), (size_t)1);
+    size_t tasks = MAX(topk_case_workers(&checker->run->options.topk_case), (size_t)1);
     if (query_task_count(query) != tasks)
         return error_new(KITH_ERROR_INTERNAL, "the query ran as %zu tasks instead of %zu", query_task_count(query),
                          tasks);
@@ -185,8 +183,8 @@ static kith_error *run_loop(struct topk_run *run, struct topk_block *block)
 static int64_t workers_cpu_ns(const struct topk_run *run)
 {
     int64_t total = 0;
-    for (size_t i = 0; i < topk_case_workers(run->topk_case); i++)
-        total += process_cpu_ns(run->workers->workers[i].pid);
+    for (size_t i = 0; i < topk_case_workers(&run->options.topk_case); i++)
+        total += process_cpu_ns(run->options.workers->workers[i].pid);
     return total;
 }
 
@@ -194,8 +192,10 @@ kith_error *topk_run_block(struct topk_run *run, const struct topk_arm *arm, siz
 {
     *out = (struct topk_block){0};
     TRY(topk_arm_apply(arm, run->session));
-    if (run->topk_case->query->embedded)
+    if (run->options.topk_case.query->embedded)
         TRY(session_set(run->session, "execution.target_partitions", "1"));
+    for (size_t i = 0; i < run->options.setting_count; i++)
+        TRY(session_set(run->session, run->options.settings[i].name, run->options.settings[i].value));
     int64_t coordinator_start = process_cpu_ns(getpid()), workers_start = workers_cpu_ns(run);
     for (size_t i = 0; i < queries; i++)
         TRY(arm == &topk_loop_arm ? run_loop(run, out) : run_query(run, out));
@@ -207,15 +207,15 @@ kith_error *topk_run_block(struct topk_run *run, const struct topk_arm *arm, siz
 void topk_run_reset_peaks(const struct topk_run *run)
 {
     process_reset_peak(getpid());
-    for (size_t i = 0; i < topk_case_workers(run->topk_case); i++)
-        process_reset_peak(run->workers->workers[i].pid);
+    for (size_t i = 0; i < topk_case_workers(&run->options.topk_case); i++)
+        process_reset_peak(run->options.workers->workers[i].pid);
 }
 
 uint64_t topk_run_peak_bytes(const struct topk_run *run)
 {
     uint64_t total = process_peak_bytes(getpid());
-    for (size_t i = 0; i < topk_case_workers(run->topk_case); i++)
-        total += process_peak_bytes(run->workers->workers[i].pid);
+    for (size_t i = 0; i < topk_case_workers(&run->options.topk_case); i++)
+        total += process_peak_bytes(run->options.workers->workers[i].pid);
     return total;
 }
 
@@ -245,7 +245,7 @@ static kith_error *count_bytes_there(struct topk_run *run, const char *pattern)
         const struct parquet_file *file = table->files[i].file;
         run->row_groups += file->metadata->row_group_count;
         for (size_t j = 0; j < file->schema->field_count; j++) {
-            if (!query_reads(run->topk_case->query, file->schema->fields[j].name))
+            if (!query_reads(run->options.topk_case.query, file->schema->fields[j].name))
                 continue;
             for (size_t k = 0; k < file->metadata->row_group_count; k++)
                 run->bytes_there += file->metadata->row_groups[k].chunks[file->columns[j]].pages.length;
@@ -257,10 +257,10 @@ static kith_error *count_bytes_there(struct topk_run *run, const char *pattern)
 static kith_error *connect(struct topk_run *run)
 {
     const char *addresses[TOPK_MOST_TASKS];
-    size_t count = topk_case_workers(run->topk_case);
-    ASSERT(count <= run->workers->count);
+    size_t count = topk_case_workers(&run->options.topk_case);
+    ASSERT(count <= run->options.workers->count);
     for (size_t i = 0; i < count; i++)
-        addresses[i] = run->workers->workers[i].address;
+        addresses[i] = run->options.workers->workers[i].address;
     TRY(cluster_connect(runtime_current(), addresses, count, session_settings(run->session), &run->cluster));
     session_use_cluster(run->session, run->cluster);
     return NULL;
@@ -268,31 +268,31 @@ static kith_error *connect(struct topk_run *run)
 
 static kith_error *find_answer(struct topk_run *run, size_t files)
 {
-    const struct topk_query *query = run->topk_case->query;
-    run->answer_count = fixture_best_rows(run->fixture, files, query->filtered, TOPK_LIMIT, run->answer);
-    if (files == run->topk_case->tasks)
-        TRY(fixture_local_floor(run->fixture, files, query->filtered, TOPK_LIMIT, &run->local_floor));
+    const struct topk_query *query = run->options.topk_case.query;
+    run->answer_count = fixture_best_rows(&run->options.fixture, files, query->filtered, TOPK_LIMIT, run->answer);
+    if (files == run->options.topk_case.tasks)
+        TRY(fixture_local_floor(&run->options.fixture, files, query->filtered, TOPK_LIMIT, &run->local_floor));
     return NULL;
 }
 
-kith_error *topk_run_new(const struct topk_case *topk_case, const struct fixture *fixture,
-                         const struct local_workers *workers, struct topk_run **out)
+kith_error *topk_run_new(const struct topk_run_options *options, struct topk_run **out)
 {
     _cleanup_(topk_run_free) struct topk_run *run = NULL;
+    const struct topk_query *query = options->topk_case.query;
     char pattern[512];
-    size_t files = topk_case_files(topk_case, fixture);
     TRY(NEW(&run));
-    run->topk_case = topk_case;
-    run->fixture = fixture;
-    run->workers = workers;
+    run->options = *options;
+    run->options.fixture.layout = query->layout;
+    const struct fixture *fixture = &run->options.fixture;
+    size_t files = topk_case_files(&options->topk_case, fixture);
     TRY(fixture_write(fixture));
     TRY(fixture_path(fixture, SIZE_MAX, files, pattern));
     TRY(session_new(runtime_current(), &run->session));
     TRY(session_add_table(run->session, "t", pattern, true));
     TRY(count_bytes_there(run, pattern));
-    TRY(topk_query_sql(topk_case->query, &run->sql));
+    TRY(topk_query_sql(query, &run->sql));
     TRY(find_answer(run, files));
-    TRY(topk_case->query->embedded ? plain_loop_new(fixture, files, &run->loop) : connect(run));
+    TRY(query->embedded ? plain_loop_new(fixture, files, &run->loop) : connect(run));
     *out = TAKE(run);
     return NULL;
 }

@@ -11,9 +11,16 @@
 
 struct topk_run;
 
-/* Everything is borrowed and outlives the run. Writes the fixture's files if they are not there. */
-kith_error *topk_run_new(const struct topk_case *topk_case, const struct fixture *fixture,
-                         const struct local_workers *workers, struct topk_run **out) _must_check_;
+struct topk_run_options {
+    struct topk_case topk_case;
+    struct fixture fixture; /* but for the layout, which is the case's */
+    const struct local_workers *workers;
+    const struct topk_setting *settings; /* of all arms, on top of their own */
+    size_t setting_count;
+};
+
+/* What the options point at is borrowed and outlives the run. Writes the fixture's files if they are not there. */
+kith_error *topk_run_new(const struct topk_run_options *options, struct topk_run **out) _must_check_;
 void topk_run_free(struct topk_run *run);
 DEFINE_CLEANUP(topk_run_free, struct topk_run)
 

@@ -18,6 +18,7 @@ static const char usage[] =
     "\n"
     "  -c, --case CASE     such as overlap/8; may be repeated (default: all)\n"
     "      --against ARM   what \"all\" is compared with; may be repeated (default: no-sharing)\n"
+    "  -s, --set NAME=VALUE  changes a setting in all arms; may be repeated\n"
     "      --ideas         compares with every arm\n"
     "      --pairs N       (default 5)\n"
     "      --queries N     of an arm in a pair (default 5)\n"
@@ -33,6 +34,7 @@ static const char usage[] =
 struct bench_command {
     VEC(struct topk_case) cases;
     VEC(const struct topk_arm *) against;
+    VEC(struct topk_setting) settings;
     struct topk_setup setup;
     struct fixture fixture; /* but for its layout */
     const char *json_path;
@@ -46,6 +48,7 @@ static void bench_command_reset(struct bench_command *command)
 {
     vec_reset(&command->cases);
     vec_reset(&command->against);
+    vec_reset(&command->settings);
     strbuf_reset(&command->json);
     local_workers_stop(&command->workers);
 }
@@ -70,6 +73,15 @@ static kith_error *add_all_arms(struct bench_command *command)
     for (size_t i = TOPK_ARM_NO_SHARING; i < topk_arm_count; i++)
         TRY(vec_push(&command->against, &topk_arms[i]));
     return NULL;
+}
+
+static kith_error *add_setting(struct bench_command *command, char *option)
+{
+    struct topk_setting setting = {.name = option};
+    char *value;
+    TRY(option_assignment("--set", option, &value));
+    setting.value = value;
+    return vec_push(&command->settings, setting);
 }
 
 static kith_error *set_codec(struct bench_command *command, const char *text)
@@ -104,6 +116,8 @@ static kith_error *apply_option(struct bench_command *command, int option)
         command->json_path = optarg;
         return NULL;
     case 's':
+        return add_setting(command, optarg);
+    case 'S':
         command->smoke = true;
         return NULL;
     case 'h':
@@ -117,15 +131,22 @@ static kith_error *apply_option(struct bench_command *command, int option)
 static kith_error *parse_options(int argc, char **argv, struct bench_command *command)
 {
     static const struct option options[] = {
-        {"case", required_argument, NULL, 'c'},    {"against", required_argument, NULL, 'a'},
-        {"ideas", no_argument, NULL, 'i'},         {"pairs", required_argument, NULL, 'p'},
-        {"queries", required_argument, NULL, 'q'}, {"threads", required_argument, NULL, 'j'},
-        {"codec", required_argument, NULL, 'z'},   {"data", required_argument, NULL, 'd'},
-        {"json", required_argument, NULL, 'o'},    {"smoke", no_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"case", required_argument, NULL, 'c'},
+        {"against", required_argument, NULL, 'a'},
+        {"ideas", no_argument, NULL, 'i'},
+        {"pairs", required_argument, NULL, 'p'},
+        {"queries", required_argument, NULL, 'q'},
+        {"threads", required_argument, NULL, 'j'},
+        {"codec", required_argument, NULL, 'z'},
+        {"data", required_argument, NULL, 'd'},
+        {"json", required_argument, NULL, 'o'},
+        {"smoke", no_argument, NULL, 'S'},
+        {"set", required_argument, NULL, 's'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int option;
-    while (!command->help && (option = getopt_long(argc, argv, "c:h", options, NULL)) != -1)
+    while (!command->help && (option = getopt_long(argc, argv, "c:s:h", options, NULL)) != -1)
         TRY(apply_option(command, option));
     if (!command->help && (optind + 1 != argc || strcmp(argv[optind], "topk") != 0))
         return error_new(KITH_ERROR_INVALID_ARGUMENT, "kith bench runs the benchmark \"topk\"");
@@ -197,12 +218,23 @@ static kith_error *compare(struct bench_command *command, const struct topk_case
     return topk_json_add(comparison, &command->json);
 }
 
+static kith_error *new_run(const struct bench_command *command, const struct topk_case *topk_case,
+                           struct topk_run **out)
+{
+    const struct topk_run_options options = {
+        .topk_case = *topk_case,
+        .fixture = command->fixture,
+        .workers = &command->workers,
+        .settings = command->settings.items,
+        .setting_count = command->settings.length,
+    };
+    return topk_run_new(&options, out);
+}
+
 static kith_error *run_case(struct bench_command *command, const struct topk_case *topk_case)
 {
     _cleanup_(topk_run_free) struct topk_run *run = NULL;
-    struct fixture fixture = command->fixture;
-    fixture.layout = topk_case->query->layout;
-    TRY(topk_run_new(topk_case, &fixture, &command->workers, &run));
+    TRY(new_run(command, topk_case, &run));
     if (topk_case->query->embedded)
         return compare(command, topk_case, run, &topk_loop_arm);
     for (size_t i = 0; i < command->against.length; i++)
@@ -237,10 +269,8 @@ static kith_error *run_fixed_work(struct bench_command *command)
     const struct topk_case *topk_case = &command->cases.items[0];
     const struct topk_arm *arm = command->against.items[0];
     _cleanup_(topk_run_free) struct topk_run *run = NULL;
-    struct fixture fixture = command->fixture;
     struct topk_block block;
-    fixture.layout = topk_case->query->layout;
-    TRY(topk_run_new(topk_case, &fixture, &command->workers, &run));
+    TRY(new_run(command, topk_case, &run));
     TRY(topk_run_block(run, arm, 1, &block));
     topk_run_reset_peaks(run);
     puts("resource_begin");

@@ -160,27 +160,16 @@ static kith_error *split_worker_list(struct sql_command *command)
     return NULL;
 }
 
-/* NAME=VALUE in two; the name ends at `option`'s terminator. */
-static kith_error *split_assignment(const char *what, char *option, char **value)
-{
-    char *equals = strchr(option, '=');
-    if (equals == NULL || equals == option)
-        return error_new(KITH_ERROR_INVALID_ARGUMENT, "%s takes NAME=VALUE, not \"%s\"", what, option);
-    *equals = '\0';
-    *value = equals + 1;
-    return NULL;
-}
-
 static kith_error *prepare_session(struct sql_command *command, struct session *session)
 {
     for (size_t i = 0; i < command->settings.length; i++) {
         char *value;
-        TRY(split_assignment("--set", command->settings.items[i], &value));
+        TRY(option_assignment("--set", command->settings.items[i], &value));
         TRY(session_set(session, command->settings.items[i], value));
     }
     for (size_t i = 0; i < command->tables.length; i++) {
         char *pattern;
-        TRY(split_assignment("--table", command->tables.items[i], &pattern));
+        TRY(option_assignment("--table", command->tables.items[i], &pattern));
         TRY(session_add_table(session, command->tables.items[i], pattern, true));
     }
     return NULL;
