@@ -44,7 +44,7 @@ enum setting_type { SETTING_BOOL, SETTING_NUMBER, SETTING_BYTES, SETTING_MILLISE
     X(SIBLING_TOPK, "distributed.sibling_topk", CHOICE, 0, 0, 1, "off,on",                                        \
       "tasks of a stage tell each other the Top-K bounds they reach")                                             \
     X(SIBLING_TOPK_INTERVAL, "distributed.sibling_topk_interval", MILLISECONDS, 0, 0, 60000, NULL,                \
-      "a task is sent bounds no more often than this")                                                            \
+      "a task sends and is sent bounds no more often than this; 0 = a few at once, then as many as cost little")  \
     X(SIBLING_TOPK_HEAD_START, "distributed.sibling_topk_head_start", MILLISECONDS, 250, 0, 60000, NULL,          \
       "a task that statistics expect a sibling's bound to rule out waits so long for it")                         \
     X(REMOTE_DYNAMIC_FILTERS, "distributed.remote_dynamic_filters", BOOL, 1, 0, 1, NULL,                          \

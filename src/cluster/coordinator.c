@@ -93,8 +93,8 @@ static kith_error *prepare_sharing(struct coordinator *coordinator)
             coordinator->tasks[i].recipient = NOT_SHARING;
         return NULL;
     }
-    int64_t interval_ns = settings_get(options->settings, SETTING_SIBLING_TOPK_INTERVAL) * NANOSECONDS_PER_MILLISECOND;
-    TRY(filter_registry_new(recipients, interval_ns, options->pool, &coordinator->registry));
+    TRY(filter_registry_new(recipients, pace_of_settings(options->settings, recipients), options->pool,
+                            &coordinator->registry));
     for (size_t i = 0; i < scan->dynamic_filter_count; i++)
         TRY(filter_registry_add(coordinator->registry, scan->dynamic_filters[i].id, scan->dynamic_filters[i].exprs,
                                 scan->dynamic_filters[i].count));

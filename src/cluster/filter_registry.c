@@ -19,30 +19,27 @@ struct registered_filter {
 
 struct filter_registry {
     size_t tasks;
-    int64_t interval_ns;
     struct memory_pool *pool;
     struct reservation reservation; /* for what does not grow with the data */
 
     pthread_mutex_t mutex; /* guards what follows */
     VEC(struct registered_filter) filters;
-    int64_t *next_ns; /* of each task: not to be sent a bound before */
+    struct pace *paces; /* of each task: what is sent to it */
     struct filter_registry_counters counters;
 };
 
-kith_error *filter_registry_new(size_t tasks, int64_t interval_ns, struct memory_pool *pool,
-                                struct filter_registry **out)
+kith_error *filter_registry_new(size_t tasks, struct pace pace, struct memory_pool *pool, struct filter_registry **out)
 {
     _cleanup_(filter_registry_free) struct filter_registry *registry = NULL;
     TRY(NEW(&registry));
     pthread_mutex_init(&registry->mutex, NULL);
     registry->tasks = tasks;
-    registry->interval_ns = interval_ns;
     registry->pool = pool;
     registry->reservation = reservation_make(pool, "sharing of Top-K bounds");
-    TRY(reservation_resize(&registry->reservation, tasks * sizeof *registry->next_ns));
-    TRY(NEW_ARRAY(&registry->next_ns, tasks));
+    TRY(reservation_resize(&registry->reservation, tasks * sizeof *registry->paces));
+    TRY(NEW_ARRAY(&registry->paces, tasks));
     for (size_t i = 0; i < tasks; i++)
-        registry->next_ns[i] = INT64_MIN;
+        registry->paces[i] = pace;
     *out = TAKE(registry);
     return NULL;
 }
@@ -58,7 +55,7 @@ void filter_registry_free(struct filter_registry *registry)
         free(filter->waiting);
     }
     vec_reset(&registry->filters);
-    free(registry->next_ns);
+    free(registry->paces);
     reservation_release(&registry->reservation);
     pthread_mutex_destroy(&registry->mutex);
     free(registry);
@@ -155,11 +152,11 @@ bool filter_registry_take(struct filter_registry *registry, size_t task, int64_t
     struct registered_filter *filter = waiting_filter(registry, task);
     if (filter == NULL)
         return false;
-    if (now_ns < registry->next_ns[task]) {
-        *due_ns = registry->next_ns[task];
+    if (now_ns < pace_due_ns(&registry->paces[task])) {
+        *due_ns = pace_due_ns(&registry->paces[task]);
         return false;
     }
-    registry->next_ns[task] = now_ns + registry->interval_ns;
+    pace_sent(&registry->paces[task], now_ns);
     filter->waiting[task] = false;
     registry->counters.sent++;
     *out = (struct filter_registry_update){

@@ -11,6 +11,7 @@
 #define KITH_CLUSTER_FILTER_REGISTRY_H
 
 #include "base/memory_pool.h"
+#include "cluster/pace.h"
 #include "wire/worker_messages.h"
 
 struct filter_registry;
@@ -24,8 +25,8 @@ struct filter_registry_counters {
     uint64_t bytes_received, bytes_sent; /* messages' bytes, as told by filter_registry_count_bytes */
 };
 
-/* `interval_ns` is the least time between two bounds sent to one task. */
-kith_error *filter_registry_new(size_t tasks, int64_t interval_ns, struct memory_pool *pool,
+/* `pace` is that of the bounds sent to one task. */
+kith_error *filter_registry_new(size_t tasks, struct pace pace, struct memory_pool *pool,
                                 struct filter_registry **out) _must_check_;
 void filter_registry_free(struct filter_registry *registry);
 DEFINE_CLEANUP(filter_registry_free, struct filter_registry)
@@ -46,7 +47,7 @@ struct filter_registry_update {
 };
 
 /* What is to be sent to `task` now; from here on it counts as sent. False when there is nothing yet: then *due_ns says
- * when there will be, INT64_MAX unless a bound waits for the interval to pass. */
+ * when there will be, INT64_MAX unless a bound waits for its time. */
 bool filter_registry_take(struct filter_registry *registry, size_t task, int64_t now_ns,
                           struct filter_registry_update *out, int64_t *due_ns);
 

@@ -11,16 +11,18 @@ static void note_bound(void *context, struct bound *bound)
 {
     struct task_filter *filter = context;
     HOLD_MUTEX(&filter->task->mutex);
+    if (!filter->news)
+        wait_list_wake_all(&filter->task->sender);
     filter->news = true;
-    wait_list_wake_all(&filter->task->sender);
 }
 
-static kith_error *prepare_filters(struct task *task)
+static kith_error *prepare_filters(struct task *task, size_t task_count)
 {
     TRY(NEW_ARRAY(&task->filters, task->context.filter_count));
     TRY(NEW_ARRAY(&task->traffic, task->context.filter_count));
     for (size_t i = 0; task->share_bounds && i < task->context.filter_count; i++) {
         task->filters[i].task = task;
+        task->filters[i].pace = pace_of_settings(&task->context.settings, task_count);
         dynamic_filter_set_listener(task->context.filters[i], note_bound, &task->filters[i]);
     }
     return NULL;
@@ -49,7 +51,7 @@ kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request,
                                           .files = tasks->files};
     TRY(operator_tree_new(task->plan, &task->context, &task->tree));
     TRY(NEW_ARRAY(&task->partitions_taken, task->plan->partitions));
-    TRY(prepare_filters(task));
+    TRY(prepare_filters(task, (size_t)request->task_count));
     *out = TAKE(task);
     return NULL;
 }

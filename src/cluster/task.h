@@ -14,6 +14,7 @@
 #ifndef KITH_CLUSTER_TASK_H
 #define KITH_CLUSTER_TASK_H
 
+#include "cluster/pace.h"
 #include "cluster/run_metrics.h"
 #include "net/grpc.h"
 #include "runtime/mutex.h"
@@ -22,7 +23,8 @@
 /* What a filter's listener is given. */
 struct task_filter {
     struct task *task;
-    bool news; /* a local bound that was not sent; guarded by the task's mutex */
+    bool news;        /* a local bound that was not sent; guarded by the task's mutex */
+    struct pace pace; /* of what is sent; the sender's alone */
 };
 
 struct task {

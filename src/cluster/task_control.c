@@ -50,9 +50,24 @@ static kith_error *send_bound(struct reporter *reporter, size_t i)
     struct worker_message message = {.kind = WORKER_PRODUCED_BOUND};
     message.bound = bound_to_message(dynamic_filter_id(filter), local, wall_time_of(task_clock(task), local->found_ns));
     TRY(send_message(reporter->call, &message));
+    pace_sent(&task->filters[i].pace, clock_monotonic_ns(task_clock(task)));
     HOLD_MUTEX(&task->mutex);
     task->traffic[i].sent++;
     return NULL;
+}
+
+/* The first filter with a bound that may be sent now, or filter_count; *due_ns is when the next one may. */
+static size_t next_news(const struct task *task, int64_t now_ns, int64_t *due_ns)
+{
+    *due_ns = INT64_MAX;
+    for (size_t i = 0; i < task->context.filter_count; i++) {
+        if (!task->filters[i].news)
+            continue;
+        if (pace_due_ns(&task->filters[i].pace) <= now_ns)
+            return i;
+        *due_ns = MIN(*due_ns, pace_due_ns(&task->filters[i].pace));
+    }
+    return task->context.filter_count;
 }
 
 enum occasion { OCCASION_STOP, OCCASION_BOUND, OCCASION_PROGRESS };
@@ -63,23 +78,22 @@ static kith_error *wait_for_occasion(struct reporter *reporter, enum occasion *o
     struct task *task = reporter->task;
     HOLD_MUTEX(&task->mutex);
     for (;;) {
-        for (size_t i = 0; i < task->context.filter_count && !task->stopping; i++) {
-            if (!task->filters[i].news)
-                continue;
-            task->filters[i].news = false;
-            *filter = i;
-            *out = OCCASION_BOUND;
-            return NULL;
-        }
+        int64_t now_ns = clock_monotonic_ns(task_clock(task)), due_ns;
         *out = OCCASION_STOP;
         if (task->stopping)
             return NULL;
-        *out = OCCASION_PROGRESS;
-        bool runs = task->executions > 0;
-        if (runs && clock_monotonic_ns(task_clock(task)) >= reporter->next_progress_ns)
+        *out = OCCASION_BOUND;
+        *filter = next_news(task, now_ns, &due_ns);
+        if (*filter < task->context.filter_count) {
+            task->filters[*filter].news = false;
             return NULL;
-        kith_error *error =
-            wait_list_wait(&task->sender, &task->mutex, runs ? reporter->next_progress_ns : WAIT_FOREVER);
+        }
+        *out = OCCASION_PROGRESS;
+        if (task->executions > 0)
+            due_ns = MIN(due_ns, reporter->next_progress_ns);
+        if (task->executions > 0 && now_ns >= reporter->next_progress_ns)
+            return NULL;
+        kith_error *error = wait_list_wait(&task->sender, &task->mutex, due_ns == INT64_MAX ? WAIT_FOREVER : due_ns);
         if (error != NULL && kith_error_code(error) == KITH_ERROR_TIMEOUT)
             error_free(TAKE(error));
         TRY(error);

@@ -9,7 +9,7 @@ static const struct sort_expr by_score = {.expr = &score, .order = {.descending 
 static struct filter_registry *registry_of(size_t tasks, int64_t interval_ns)
 {
     struct filter_registry *registry = NULL;
-    assert_ok(filter_registry_new(tasks, interval_ns, NULL, &registry));
+    assert_ok(filter_registry_new(tasks, pace_make(interval_ns, 1), NULL, &registry));
     assert_ok(filter_registry_add(registry, 1, &by_score, 1));
     return registry;
 }
@@ -111,6 +111,29 @@ static void the_interval_holds_bounds_back_and_lets_the_newest_through(void **st
     assert_int_equal(due_ns, INT64_MAX);
 }
 
+static void a_burst_goes_out_at_once_and_is_there_again_after_a_rest(void **state)
+{
+    struct pace pace = pace_make(100, 3);
+    for (int64_t now_ns = 1000; now_ns <= 5000; now_ns += 4000) {
+        for (int i = 0; i < 3; i++) {
+            assert_true(pace_due_ns(&pace) <= now_ns);
+            pace_sent(&pace, now_ns);
+        }
+        assert_int_equal(pace_due_ns(&pace), now_ns + 100);
+    }
+}
+
+static void without_a_set_interval_it_grows_with_the_tasks(void **state)
+{
+    struct settings settings;
+    settings_init(&settings);
+    assert_int_equal(pace_of_settings(&settings, 8).interval_ns, 4 * pace_of_settings(&settings, 2).interval_ns);
+    assert_true(pace_of_settings(&settings, 8).burst > 1);
+    settings.values[SETTING_SIBLING_TOPK_INTERVAL] = 5;
+    assert_int_equal(pace_of_settings(&settings, 8).interval_ns, 5 * NANOSECONDS_PER_MILLISECOND);
+    assert_int_equal(pace_of_settings(&settings, 8).burst, 1);
+}
+
 static void bounds_of_unknown_filters_or_other_types_are_refused(void **state)
 {
     _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(2, 0);
@@ -131,7 +154,7 @@ static void a_bound_without_room_in_the_pool_is_dropped(void **state)
     _cleanup_(memory_pool_free) struct memory_pool *pool = NULL;
     _cleanup_(filter_registry_free) struct filter_registry *registry = NULL;
     assert_ok(memory_pool_new(1000, &pool));
-    assert_ok(filter_registry_new(2, 0, pool, &registry));
+    assert_ok(filter_registry_new(2, pace_make(0, 1), pool, &registry));
     assert_ok(filter_registry_add(registry, 1, &by_score, 1));
     size_t before = memory_pool_used(pool);
     struct reservation rest = reservation_make(pool, "test");
@@ -209,6 +232,8 @@ int main(void)
         cmocka_unit_test(a_newer_bound_takes_the_place_of_one_not_sent),
         cmocka_unit_test(nothing_is_sent_to_who_found_as_good_meanwhile),
         cmocka_unit_test(the_interval_holds_bounds_back_and_lets_the_newest_through),
+        cmocka_unit_test(a_burst_goes_out_at_once_and_is_there_again_after_a_rest),
+        cmocka_unit_test(without_a_set_interval_it_grows_with_the_tasks),
         cmocka_unit_test(bounds_of_unknown_filters_or_other_types_are_refused),
         cmocka_unit_test(a_bound_without_room_in_the_pool_is_dropped),
         cmocka_unit_test(random_reports_leave_every_task_with_the_strongest_bound),

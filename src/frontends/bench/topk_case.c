@@ -95,7 +95,7 @@ static const struct topk_setting common[] = {
     {"execution.target_partitions", "2"},
     {"distributed.file_scan_config_bytes_per_partition", "0"},
     {SHARING, "on"},
-    {HEAD_START, "100ms"},
+    {HEAD_START, "250ms"},
     {REORDER, "on"},
     {PAGES, "on"},
     {PUSHDOWN_FILTERS, "on"},
