@@ -1,0 +1,229 @@
+#include "cluster/cluster_fixture.h"
+
+#include "cluster/stages.h"
+
+/* A query planned for workers of two threads each. */
+struct planned {
+    struct plan_arena arena;
+    struct sql_script *script;
+    struct physical_plan *plan;
+    struct stage_plan *stages;
+};
+
+static void planned_reset(struct planned *planned)
+{
+    plan_arena_reset(&planned->arena);
+    sql_script_free(planned->script);
+}
+DEFINE_VALUE_CLEANUP(planned_reset, struct planned)
+
+struct planning {
+    const char *sql;
+    size_t workers;
+    struct settings settings;
+    struct planned *out;
+};
+
+static kith_error *plan_in_fiber(void *argument)
+{
+    struct planning *planning = argument;
+    struct planned *out = planning->out;
+    struct sql_catalog catalog = {queries_find, queries_open, queries_names};
+    struct statement statement;
+    const size_t processors[MOST_WORKERS] = {2, 2, 2, 2, 2};
+    TRY(sql_parse(str_of(planning->sql), &out->script));
+    struct sql_syntax syntax = sql_script_statement(out->script, 0);
+    TRY(sql_bind(&syntax, &catalog, &planning->settings, &out->arena, &statement));
+    TRY(optimizer_run(&out->arena, &planning->settings, &statement.plan));
+    TRY(physical_plan_create(&out->arena, &planning->settings, 2, statement.plan, &out->plan));
+    return stages_plan(&out->arena, &planning->settings, out->plan, processors, planning->workers, &out->stages);
+}
+
+static struct planned plan_with(const char *sql, size_t workers, enum setting setting, const char *value)
+{
+    struct planned planned = {0};
+    struct planning planning = {.sql = sql, .workers = workers, .out = &planned};
+    settings_init(&planning.settings);
+    assert_ok(settings_set(&planning.settings, SETTING_BYTES_PER_TASK, "1"));
+    assert_ok(settings_set(&planning.settings, setting, value));
+    run_on(2, plan_in_fiber, &planning);
+    return planned;
+}
+
+static struct planned plan(const char *sql, size_t workers)
+{
+    return plan_with(sql, workers, SETTING_BYTES_PER_TASK, "1");
+}
+
+static void check_kinds(const struct physical_plan *node, const enum physical_kind *kinds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(node);
+        assert_int_equal(node->kind, kinds[i]);
+        node = node->input_count == 0 ? NULL : node->inputs[0];
+    }
+    assert_null(node);
+}
+
+static const struct parquet_scan *scan_of(const struct physical_plan *plan)
+{
+    while (plan->input_count > 0)
+        plan = plan->inputs[0];
+    return &plan->scan;
+}
+
+static void a_sort_runs_in_the_tasks_and_is_merged_above(void **state)
+{
+    static const enum physical_kind head[] = {PHYSICAL_PROJECTION, PHYSICAL_GLOBAL_LIMIT,
+                                              PHYSICAL_SORT_PRESERVING_MERGE, PHYSICAL_NETWORK_COALESCE};
+    static const enum physical_kind stage[] = {PHYSICAL_SORT, PHYSICAL_PARQUET_SCAN};
+    write_scores("scores/a.parquet", 1, 4, 100, -1);
+    _cleanup_(planned_reset) struct planned planned = plan("SELECT id + 1 FROM scores ORDER BY score LIMIT 9", 2);
+    assert_non_null(planned.stages);
+    check_kinds(planned.stages->head, head, ARRAY_SIZE(head));
+    check_kinds(planned.stages->tasks[1].plan, stage, ARRAY_SIZE(stage));
+    assert_int_equal(planned.stages->head->inputs[0]->inputs[0]->sort.fetch, 9);
+    assert_int_equal(planned.stages->tasks[1].plan->partitions, 1);
+}
+
+static void tasks_of_several_partitions_merge_them_into_one(void **state)
+{
+    static const enum physical_kind stage[] = {PHYSICAL_SORT_PRESERVING_MERGE, PHYSICAL_SORT, PHYSICAL_PARQUET_SCAN};
+    write_scores("scores/a.parquet", 1, 4, 100, -1);
+    _cleanup_(planned_reset) struct planned planned =
+        plan_with("SELECT id FROM scores ORDER BY score LIMIT 9", 2, SETTING_TARGET_PARTITIONS, "3");
+    check_kinds(planned.stages->tasks[0].plan, stage, ARRAY_SIZE(stage));
+    assert_int_equal(planned.stages->tasks[0].plan->partitions, 1);
+    assert_int_equal(planned.stages->tasks[0].plan->inputs[0]->partitions, 3);
+}
+
+static void a_limit_without_order_is_taken_in_each_task_and_above(void **state)
+{
+    static const enum physical_kind head[] = {PHYSICAL_PROJECTION, PHYSICAL_GLOBAL_LIMIT, PHYSICAL_COALESCE_PARTITIONS,
+                                              PHYSICAL_NETWORK_COALESCE};
+    write_scores("scores/a.parquet", 1, 4, 100, -1);
+    _cleanup_(planned_reset) struct planned planned = plan("SELECT id FROM scores LIMIT 5 OFFSET 2", 2);
+    check_kinds(planned.stages->head, head, ARRAY_SIZE(head));
+    assert_int_equal(planned.stages->head->inputs[0]->inputs[0]->limit.fetch, 7);
+    assert_int_equal(scan_of(planned.stages->tasks[0].plan)->limit, 7);
+}
+
+static void what_cannot_be_divided_is_not_distributed(void **state)
+{
+    write_scores("scores/a.parquet", 1, 1, 100, -1);
+    _cleanup_(planned_reset) struct planned one_row_group = plan("SELECT * FROM scores", 3);
+    _cleanup_(planned_reset) struct planned no_table = plan("SELECT 1", 3);
+    assert_null(one_row_group.stages);
+    assert_null(no_table.stages);
+}
+
+static void tasks_are_as_many_as_bytes_workers_and_the_setting_allow(void **state)
+{
+    write_scores("scores/a.parquet", 1, 8, 1000, -1);
+    _cleanup_(planned_reset) struct planned large = plan("SELECT * FROM scores", 5);
+    _cleanup_(planned_reset) struct planned small =
+        plan_with("SELECT * FROM scores", 5, SETTING_BYTES_PER_TASK, "16MiB");
+    _cleanup_(planned_reset) struct planned few = plan_with("SELECT * FROM scores", 5, SETTING_MAX_TASKS, "3");
+    assert_int_equal(large.stages->task_count, 5);
+    assert_int_equal(small.stages->task_count, 2);
+    assert_int_equal(few.stages->task_count, 3);
+}
+
+/* Counts, for each row group of the table, the tasks whose files and ranges own it by the scan's rule. */
+static void check_owners(const struct planned *planned)
+{
+    const struct parquet_scan *all = scan_of(planned->stages->stage);
+    for (size_t file = 0; file < all->file_count; file++) {
+        const struct parquet_metadata *metadata = all->table->files[file].file->metadata;
+        for (size_t group = 0; group < metadata->row_group_count; group++) {
+            int64_t start = (int64_t)metadata->row_groups[group].chunks[0].pages.offset;
+            size_t owners = 0;
+            for (size_t task = 0; task < planned->stages->task_count; task++) {
+                const struct parquet_scan *share = scan_of(planned->stages->tasks[task].plan);
+                for (size_t i = 0; i < share->file_count; i++)
+                    owners += strstr(share->files[i].path, all->files[file].path) != NULL &&
+                              (!share->files[i].has_range ||
+                               (start >= share->files[i].range_start && start < share->files[i].range_end));
+            }
+            assert_int_equal(owners, 1);
+        }
+    }
+}
+
+static void every_row_group_belongs_to_one_task(void **state)
+{
+    static const size_t groups[][3] = {{6, 1, 1}, {1, 1, 1}, {3, 5, 2}, {9, 1, 0}, {2, 2, 2}};
+    for (size_t layout = 0; layout < ARRAY_SIZE(groups); layout++) {
+        char folder[16], sql[64];
+        snprintf(folder, sizeof folder, "t%zu", layout);
+        snprintf(sql, sizeof sql, "SELECT * FROM %s", folder);
+        for (size_t file = 0; file < 3 && groups[layout][file] > 0; file++) {
+            char path[64];
+            snprintf(path, sizeof path, "%s/%zu.parquet", folder, file);
+            write_scores(path, file, groups[layout][file], 50 + 30 * file, -1);
+        }
+        for (size_t workers = 2; workers <= MOST_WORKERS; workers++) {
+            _cleanup_(planned_reset) struct planned planned = plan(sql, workers);
+            check_owners(&planned);
+        }
+    }
+}
+
+static void files_of_equal_size_go_whole_to_tasks(void **state)
+{
+    write_scores("scores/a.parquet", 1, 4, 100, -1);
+    write_scores("scores/b.parquet", 1, 4, 100, -1);
+    _cleanup_(planned_reset) struct planned planned = plan("SELECT * FROM scores", 2);
+    for (size_t task = 0; task < 2; task++) {
+        const struct parquet_scan *share = scan_of(planned.stages->tasks[task].plan);
+        assert_int_equal(share->file_count, 1);
+        assert_false(share->files[0].has_range);
+        assert_int_equal(share->files[0].path[0], '/');
+    }
+}
+
+/* The promise is of the one row group that beats all others; who has none like it waits. */
+static void a_task_that_a_promise_would_rule_out_waits(void **state)
+{
+    write_scores("scores/a.parquet", 1, 4, 1000, 2);
+    write_scores("scores/b.parquet", 2, 4, 1000, -1);
+    _cleanup_(planned_reset) struct planned promised = plan("SELECT id FROM scores ORDER BY score DESC LIMIT 10", 2);
+    assert_true(promised.stages->promise.exists);
+    assert_true(promised.stages->promise.value.int64 >= 950000);
+    size_t waiting = promised.stages->tasks[0].waits ? 0 : 1;
+    assert_true(promised.stages->tasks[waiting].waits);
+    assert_false(promised.stages->tasks[1 - waiting].waits);
+    assert_int_equal(promised.stages->tasks[1 - waiting].promising, 1);
+}
+
+static void too_few_rows_or_an_expression_promise_nothing(void **state)
+{
+    write_scores("scores/a.parquet", 1, 4, 1000, 2);
+    write_scores("scores/b.parquet", 2, 4, 1000, -1);
+    /* Of a thousand rows a predicate may well leave less than a hundred. */
+    _cleanup_(planned_reset) struct planned many = plan("SELECT id FROM scores ORDER BY score DESC LIMIT 100", 2);
+    _cleanup_(planned_reset) struct planned expression =
+        plan("SELECT id FROM scores ORDER BY score + 1 DESC LIMIT 10", 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(many.stages->tasks[i].waits);
+        assert_false(expression.stages->tasks[i].waits);
+    }
+}
+
+#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, temporary_folder_enter, temporary_folder_leave)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(a_sort_runs_in_the_tasks_and_is_merged_above),
+        IN_A_FOLDER(tasks_of_several_partitions_merge_them_into_one),
+        IN_A_FOLDER(a_limit_without_order_is_taken_in_each_task_and_above),
+        IN_A_FOLDER(what_cannot_be_divided_is_not_distributed),
+        IN_A_FOLDER(tasks_are_as_many_as_bytes_workers_and_the_setting_allow),
+        IN_A_FOLDER(every_row_group_belongs_to_one_task),
+        IN_A_FOLDER(files_of_equal_size_go_whole_to_tasks),
+        IN_A_FOLDER(a_task_that_a_promise_would_rule_out_waits),
+        IN_A_FOLDER(too_few_rows_or_an_expression_promise_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
