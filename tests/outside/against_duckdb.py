@@ -158,8 +158,8 @@ EXPRESSIONS = [
     "date_part('hour', old)", "date_part('minute', tn)", "date_trunc('month', ts)", "date_trunc('week', old)", "date_trunc('hour', old)",
     "CAST(date_trunc('year', past) AS DATE)", "past - d", "past + 30", "CAST(d + INTERVAL '1 month' AS DATE)", "ts - INTERVAL '1 day'", "old + INTERVAL '13 months 2 hours'",
     "upper(e)", "e || ls", "length(sv)", "substring(s, 0, 3)", "substring(e, 2)", "replace(s, 'a', 'bb')", "trim(t)", "strpos(t, 'b')",
-    "CAST(d18 AS DECIMAL(15, 1))", "CAST(d18 AS DECIMAL(28, 4)) * d9", "d18 + d30", "CAST(d18 AS VARCHAR)", "CAST(f64 AS DECIMAL(10, 3))", "round(d18, 2)", "abs(d9)",
-    "round(f64)", "floor(d9)", "ceil(f32)", "CAST(f32 AS INTEGER)", "f64 / 4", "CAST(b AS INTEGER)", "CAST(i8 AS VARCHAR) || s", "-d18",
+    "CAST(d18 AS DECIMAL(15, 1))", "CAST(d18 AS DECIMAL(28, 4)) * d9", "d18 + d30", "CAST(d18 AS VARCHAR)", "CAST(CASE WHEN abs(f64) < 1000 THEN f64 END AS DECIMAL(10, 3))", "round(d18, 2)", "abs(d9)",
+    "round(f64)", "floor(d9)", "ceil(f32)", "CAST(CASE WHEN abs(f32) < 1000 THEN f32 END AS INTEGER)", "f64 / 4", "CAST(b AS INTEGER)", "CAST(i8 AS VARCHAR) || s", "-d18",
     "least(i8, i64, en)", "coalesce(nothing, i32)", "coalesce(e, ls)", "nullif(s, e)", "e = s", "sv < t", "nothing + 1",
     "CASE WHEN e LIKE 'a%' THEN d9 WHEN b THEN d18 END", "e IN ('a', s, 'zz')", "i32 IN (i8, en, 3)", "f64 > f32", "u64 > 5", "i64 % 1000",
 ]
