@@ -101,6 +101,14 @@ void array_unref(struct array *array)
     free(array);
 }
 
+void array_list_reset(struct array_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        array_unref(list->items[i]);
+    free(list->items);
+    *list = (struct array_list){0};
+}
+
 static kith_error *share_pointers(struct array *array, const struct array *from)
 {
     TRY(NEW_ARRAY(&array->variadic, from->variadic_count));

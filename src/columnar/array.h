@@ -78,6 +78,14 @@ struct array *array_ref(struct array *array);
 void array_unref(struct array *array);
 DEFINE_CLEANUP(array_unref, struct array)
 
+/* Arrays, each with a reference of its own, in memory that the list owns. */
+struct array_list {
+    struct array **items;
+    size_t count;
+};
+void array_list_reset(struct array_list *list);
+DEFINE_VALUE_CLEANUP(array_list_reset, struct array_list)
+
 /* Shares buffers; offset and length are within the array. */
 kith_error *array_slice(struct array *array, size_t offset, size_t length, struct array **out) _must_check_;
 

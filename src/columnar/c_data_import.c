@@ -53,13 +53,6 @@ static kith_error *import_field(const struct ArrowSchema *schema, unsigned depth
     return error;
 }
 
-static void free_fields(struct field *fields, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        field_reset(&fields[i]);
-    free(fields);
-}
-
 static kith_error *import_fields(const struct ArrowSchema *schema, unsigned depth, struct field **out, size_t *count)
 {
     if (schema->n_children < 0 || schema->n_children > LIMIT_COLUMNS)
@@ -71,7 +64,7 @@ static kith_error *import_fields(const struct ArrowSchema *schema, unsigned dept
     for (size_t i = 0; i < most; i++) {
         kith_error *error = import_field(schema->children[i], depth, &fields[i]);
         if (error != NULL) {
-            free_fields(fields, i);
+            fields_free(fields, i);
             return error;
         }
     }
@@ -120,7 +113,7 @@ kith_error *c_data_import_schema(const struct ArrowSchema *schema, struct schema
     TRY(import_fields(schema, LIMIT_TYPE_NESTING, &fields, &count));
     _cleanup_(schema_unref) struct schema *imported = NULL;
     kith_error *error = schema_new(fields, count, &imported);
-    free_fields(fields, count);
+    fields_free(fields, count);
     TRY(error);
     TRY(import_metadata(schema->metadata, imported));
     *out = TAKE(imported);

@@ -163,24 +163,11 @@ static kith_error *read_column(struct ipc_decoder *decoder, struct ipc_body_read
     return NULL;
 }
 
-struct columns {
-    struct array **items;
-    size_t count;
-};
-
-static void columns_reset(struct columns *columns)
-{
-    for (size_t i = 0; i < columns->count; i++)
-        array_unref(columns->items[i]);
-    free(columns->items);
-}
-DEFINE_VALUE_CLEANUP(columns_reset, struct columns)
-
 static kith_error *decode_batch(struct ipc_decoder *decoder, const struct flatbuf_table *table, struct buffer *body,
                                 struct batch **out)
 {
     struct ipc_body_reader reader;
-    _cleanup_(columns_reset) struct columns columns = {0};
+    _cleanup_(array_list_reset) struct array_list columns = {0};
     TRY(ipc_body_open(table, body, decoder->decompressor, &reader));
     TRY(NEW_ARRAY(&columns.items, decoder->schema->field_count));
     while (columns.count < decoder->schema->field_count) {

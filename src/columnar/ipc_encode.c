@@ -129,20 +129,6 @@ static kith_error *queue_dictionary(struct ipc_encoder *encoder, size_t column, 
     return NULL;
 }
 
-/* Columns of a batch, each with a reference of its own. */
-struct columns {
-    struct array **items;
-    size_t count;
-};
-
-static void columns_reset(struct columns *columns)
-{
-    for (size_t i = 0; i < columns->count; i++)
-        array_unref(columns->items[i]);
-    free(columns->items);
-}
-DEFINE_VALUE_CLEANUP(columns_reset, struct columns)
-
 /* The column as the stream's schema says: a batch may have columns dictionary-encoded where the schema does not. */
 static kith_error *conform(const struct field *field, struct array *column, struct array **out)
 {
@@ -158,7 +144,7 @@ static kith_error *conform(const struct field *field, struct array *column, stru
                      type_format(&field->type, expected, sizeof expected));
 }
 
-static kith_error *encode_columns(struct ipc_encoder *encoder, const struct columns *columns, size_t rows)
+static kith_error *encode_columns(struct ipc_encoder *encoder, const struct array_list *columns, size_t rows)
 {
     for (size_t i = 0; i < columns->count; i++) {
         struct array *column = columns->items[i];
@@ -181,7 +167,7 @@ kith_error *ipc_encode_batch(struct ipc_encoder *encoder, struct batch *batch)
     if (batch->selection != NULL)
         TRY(batch_compact(batch, &compact));
     const struct batch *source = compact != NULL ? compact : batch;
-    _cleanup_(columns_reset) struct columns columns = {0};
+    _cleanup_(array_list_reset) struct array_list columns = {0};
     TRY(NEW_ARRAY(&columns.items, encoder->schema->field_count));
     while (columns.count < encoder->schema->field_count) {
         _cleanup_(array_unref) struct array *column = NULL;

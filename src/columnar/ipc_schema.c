@@ -227,9 +227,7 @@ struct columns {
 
 static void columns_reset(struct columns *columns)
 {
-    for (size_t i = 0; i < columns->count; i++)
-        field_reset(&columns->fields[i]);
-    free(columns->fields);
+    fields_free(columns->fields, columns->count);
 }
 DEFINE_VALUE_CLEANUP(columns_reset, struct columns)
 

@@ -49,7 +49,7 @@ kith_error *field_copy(const struct field *field, struct field *out)
     return error;
 }
 
-static void free_fields(struct field *fields, size_t count)
+void fields_free(struct field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         field_reset(&fields[i]);
@@ -59,7 +59,7 @@ static void free_fields(struct field *fields, size_t count)
 void field_reset(struct field *field)
 {
     free(field->name);
-    free_fields(field->children, field->child_count);
+    fields_free(field->children, field->child_count);
     free_metadata(field->metadata, field->metadata_count);
     *field = (struct field){0};
 }
@@ -72,7 +72,7 @@ static kith_error *copy_fields(const struct field *fields, size_t count, struct 
     for (size_t i = 0; i < count; i++) {
         kith_error *error = field_copy(&fields[i], &copies[i]);
         if (error != NULL) {
-            free_fields(copies, i);
+            fields_free(copies, i);
             return error;
         }
     }
@@ -106,7 +106,7 @@ void schema_unref(struct schema *schema)
 {
     if (schema == NULL || !refcount_drop(&schema->refs))
         return;
-    free_fields(schema->fields, schema->field_count);
+    fields_free(schema->fields, schema->field_count);
     free_metadata(schema->metadata, schema->metadata_count);
     free(schema);
 }

@@ -52,5 +52,7 @@ kith_error *schema_project(const struct schema *schema, const size_t *fields, si
 /* Deep copy into zeroed `out`; field_reset frees what a field owns. */
 kith_error *field_copy(const struct field *field, struct field *out) _must_check_;
 void field_reset(struct field *field);
+/* An array of fields and what they own. */
+void fields_free(struct field *fields, size_t count);
 
 #endif
