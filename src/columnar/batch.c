@@ -124,30 +124,19 @@ kith_error *batch_column(const struct batch *batch, size_t i, struct array **out
     return array_slice(batch->columns[i], batch->offset, batch->rows, out);
 }
 
-static void unref_columns(struct array **columns, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        array_unref(columns[i]);
-}
-
 kith_error *batch_project(struct batch *batch, struct schema *schema, const size_t *columns, struct batch **out)
 {
-    _cleanup_free_ struct array **chosen = NULL;
-    TRY(NEW_ARRAY(&chosen, schema->field_count));
-    kith_error *error = NULL;
-    size_t made = 0;
-    for (; made < schema->field_count && error == NULL; made++) {
-        if (columns[made] >= batch->schema->field_count)
-            error = error_new(KITH_ERROR_INTERNAL, "column %zu of a batch of %zu columns", columns[made],
-                              batch->schema->field_count);
-        else
-            error = batch_column(batch, columns[made], &chosen[made]);
-    }
+    _cleanup_(array_list_reset) struct array_list chosen = {0};
     _cleanup_(batch_unref) struct batch *projected = NULL;
-    if (error == NULL)
-        error = batch_new(schema, chosen, batch->rows, &projected);
-    unref_columns(chosen, made);
-    TRY(error);
+    TRY(NEW_ARRAY(&chosen.items, schema->field_count));
+    for (; chosen.count < schema->field_count; chosen.count++) {
+        size_t i = columns[chosen.count];
+        if (i >= batch->schema->field_count)
+            return error_new(KITH_ERROR_INTERNAL, "column %zu of a batch of %zu columns", i,
+                             batch->schema->field_count);
+        TRY(batch_column(batch, i, &chosen.items[chosen.count]));
+    }
+    TRY(batch_new(schema, chosen.items, batch->rows, &projected));
     if (batch->selection != NULL)
         projected->selection = selection_ref(batch->selection);
     *out = TAKE(projected);
@@ -172,16 +161,11 @@ kith_error *batch_compact(struct batch *batch, struct batch **out)
         *out = batch_ref(batch);
         return NULL;
     }
-    size_t count = batch->schema->field_count;
-    _cleanup_free_ struct array **columns = NULL;
-    TRY(NEW_ARRAY(&columns, count));
-    kith_error *error = NULL;
-    for (size_t i = 0; i < count && error == NULL; i++)
-        error = compact_column(batch, i, &columns[i]);
-    if (error == NULL)
-        error = batch_new(batch->schema, columns, batch_row_count(batch), out);
-    unref_columns(columns, count);
-    return error;
+    _cleanup_(array_list_reset) struct array_list columns = {0};
+    TRY(NEW_ARRAY(&columns.items, batch->schema->field_count));
+    for (; columns.count < batch->schema->field_count; columns.count++)
+        TRY(compact_column(batch, columns.count, &columns.items[columns.count]));
+    return batch_new(batch->schema, columns.items, batch_row_count(batch), out);
 }
 
 /* The type that column i has in all batches: the encoding of the first, if it is everyone's, otherwise none. */
@@ -199,17 +183,12 @@ static struct data_type common_type(const struct field *field, struct batch *con
 static kith_error *concatenate_column(struct schema *schema, struct batch *const *batches, size_t count, size_t i,
                                       struct array **out)
 {
-    _cleanup_free_ struct array **parts = NULL;
-    TRY(NEW_ARRAY(&parts, count));
-    kith_error *error = NULL;
-    for (size_t b = 0; b < count && error == NULL; b++)
-        error = compact_column(batches[b], i, &parts[b]);
-    if (error == NULL) {
-        struct data_type type = common_type(&schema->fields[i], batches, count, i);
-        error = array_concatenate(&type, parts, count, out);
-    }
-    unref_columns(parts, count);
-    return error;
+    _cleanup_(array_list_reset) struct array_list parts = {0};
+    struct data_type type = common_type(&schema->fields[i], batches, count, i);
+    TRY(NEW_ARRAY(&parts.items, count));
+    for (; parts.count < count; parts.count++)
+        TRY(compact_column(batches[parts.count], i, &parts.items[parts.count]));
+    return array_concatenate(&type, parts.items, count, out);
 }
 
 kith_error *batch_concatenate(struct schema *schema, struct batch *const *batches, size_t count, struct batch **out)
@@ -221,16 +200,11 @@ kith_error *batch_concatenate(struct schema *schema, struct batch *const *batche
                              batches[b]->schema->field_count, schema->field_count);
         rows += batch_row_count(batches[b]);
     }
-    size_t fields = schema->field_count;
-    _cleanup_free_ struct array **columns = NULL;
-    TRY(NEW_ARRAY(&columns, fields));
-    kith_error *error = NULL;
-    for (size_t i = 0; i < fields && error == NULL; i++)
-        error = concatenate_column(schema, batches, count, i, &columns[i]);
-    if (error == NULL)
-        error = batch_new(schema, columns, rows, out);
-    unref_columns(columns, fields);
-    return error;
+    _cleanup_(array_list_reset) struct array_list columns = {0};
+    TRY(NEW_ARRAY(&columns.items, schema->field_count));
+    for (; columns.count < schema->field_count; columns.count++)
+        TRY(concatenate_column(schema, batches, count, columns.count, &columns.items[columns.count]));
+    return batch_new(schema, columns.items, rows, out);
 }
 
 size_t batch_memory_bytes(const struct batch *batch)
@@ -255,7 +229,8 @@ void batch_unref(struct batch *batch)
     if (batch->parent != NULL) {
         batch_unref(batch->parent);
     } else {
-        unref_columns(batch->columns, batch->schema->field_count);
+        for (size_t i = 0; i < batch->schema->field_count; i++)
+            array_unref(batch->columns[i]);
         schema_unref(batch->schema);
     }
     free(batch);

@@ -308,13 +308,16 @@ static kith_error *check_rows_are_not_null(const struct ArrowArray *array)
                      (size_t)array->length - valid);
 }
 
-static kith_error *import_columns(struct imported *from, struct schema *schema, bool validate, struct array **columns)
+static kith_error *import_columns(struct imported *from, struct schema *schema, bool validate,
+                                  struct array_list *columns)
 {
     struct data_type row = type_of(TYPE_STRUCT);
     TRY(check_counts(&from->array, &row, schema->field_count));
     TRY(check_rows_are_not_null(&from->array));
-    for (size_t i = 0; i < schema->field_count; i++)
-        TRY(import_column(from, &schema->fields[i], i, validate, &columns[i]));
+    TRY(NEW_ARRAY(&columns->items, schema->field_count));
+    for (; columns->count < schema->field_count; columns->count++)
+        TRY(import_column(from, &schema->fields[columns->count], columns->count, validate,
+                          &columns->items[columns->count]));
     return NULL;
 }
 
@@ -332,12 +335,7 @@ kith_error *c_data_import_batch(struct ArrowArray *take_array, struct schema *sc
     }
     refcount_init(&from->refs);
     from->array = moved;
-    _cleanup_free_ struct array **columns = NULL;
-    TRY(NEW_ARRAY(&columns, schema->field_count));
-    error = import_columns(from, schema, validate, columns);
-    if (error == NULL)
-        error = batch_new(schema, columns, (size_t)from->array.length, out);
-    for (size_t i = 0; i < schema->field_count; i++)
-        array_unref(columns[i]);
-    return error;
+    _cleanup_(array_list_reset) struct array_list columns = {0};
+    TRY(import_columns(from, schema, validate, &columns));
+    return batch_new(schema, columns.items, (size_t)from->array.length, out);
 }

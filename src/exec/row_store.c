@@ -78,22 +78,16 @@ kith_error *row_store_gather(const struct row_store *store, const uint64_t *rows
 {
     _cleanup_(batch_unref) struct batch *all = NULL;
     _cleanup_free_ uint32_t *order = NULL;
-    size_t columns = store->schema->field_count;
+    _cleanup_(array_list_reset) struct array_list columns = {0};
     TRY(all_rows(store, &all));
     TRY(NEW_ARRAY(&order, count));
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)rows[i];
 
-    _cleanup_free_ struct array **arrays = NULL;
-    TRY(NEW_ARRAY(&arrays, columns));
-    kith_error *error = NULL;
-    for (size_t i = 0; i < columns && error == NULL; i++)
-        error = array_take(all->columns[i], order, count, &arrays[i]);
-    if (error == NULL)
-        error = batch_new(store->schema, arrays, count, out);
-    for (size_t i = 0; i < columns; i++)
-        array_unref(arrays[i]);
-    return error;
+    TRY(NEW_ARRAY(&columns.items, store->schema->field_count));
+    for (; columns.count < store->schema->field_count; columns.count++)
+        TRY(array_take(all->columns[columns.count], order, count, &columns.items[columns.count]));
+    return batch_new(store->schema, columns.items, count, out);
 }
 
 kith_error *row_store_compact(struct row_store *store, const uint64_t *rows, size_t count)
