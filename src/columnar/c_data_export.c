@@ -244,13 +244,15 @@ static kith_error *export_array(struct array *array, struct ArrowArray *out)
 }
 
 /* The columns as the schema's types say, so that they fit what c_data_export_schema gives. */
-static kith_error *decode_columns(const struct batch *batch, struct array **columns)
+static kith_error *decode_columns(const struct batch *batch, struct array_list *columns)
 {
-    for (size_t i = 0; i < batch->schema->field_count; i++) {
-        if (type_equal(&batch->columns[i]->type, &batch->schema->fields[i].type))
-            columns[i] = array_ref(batch->columns[i]);
+    TRY(NEW_ARRAY(&columns->items, batch->schema->field_count));
+    for (; columns->count < batch->schema->field_count; columns->count++) {
+        struct array *column = batch->columns[columns->count];
+        if (type_equal(&column->type, &batch->schema->fields[columns->count].type))
+            columns->items[columns->count] = array_ref(column);
         else
-            TRY(array_decode_dictionary(batch->columns[i], &columns[i]));
+            TRY(array_decode_dictionary(column, &columns->items[columns->count]));
     }
     return NULL;
 }
@@ -268,19 +270,12 @@ kith_error *c_data_export_batch(struct batch *batch, struct ArrowArray *out)
 {
     _cleanup_(batch_unref) struct batch *compact = NULL;
     TRY(batch_compact(batch, &compact));
-    size_t count = compact->schema->field_count;
-    _cleanup_free_ struct array **columns = NULL;
-    TRY(NEW_ARRAY(&columns, count));
-    kith_error *error = decode_columns(compact, columns);
-    if (error == NULL)
-        error = new_array(NULL, out);
-    if (error == NULL) {
-        out->length = (int64_t)compact->rows;
-        error = fill_batch(columns, count, out);
-        if (error != NULL)
-            out->release(out);
-    }
-    for (size_t i = 0; i < count; i++)
-        array_unref(columns[i]);
+    _cleanup_(array_list_reset) struct array_list columns = {0};
+    TRY(decode_columns(compact, &columns));
+    TRY(new_array(NULL, out));
+    out->length = (int64_t)compact->rows;
+    kith_error *error = fill_batch(columns.items, columns.count, out);
+    if (error != NULL)
+        out->release(out);
     return error;
 }

@@ -99,37 +99,24 @@ void parquet_writer_free(struct parquet_writer *writer)
     free(writer);
 }
 
-struct column_parts {
-    struct array **arrays;
-    size_t count;
-};
-
-static void column_parts_reset(struct column_parts *parts)
-{
-    for (size_t i = 0; i < parts->count; i++)
-        array_unref(parts->arrays[i]);
-    free(parts->arrays);
-}
-DEFINE_VALUE_CLEANUP(column_parts_reset, struct column_parts)
-
 /* The rows gathered of one column, without dictionary encoding. */
 static kith_error *gather_column(struct parquet_writer *writer, size_t column, struct array **out)
 {
-    _cleanup_(column_parts_reset) struct column_parts parts = {0};
-    TRY(NEW_ARRAY(&parts.arrays, writer->batches.length));
+    _cleanup_(array_list_reset) struct array_list parts = {0};
+    TRY(NEW_ARRAY(&parts.items, writer->batches.length));
     for (size_t i = 0; i < writer->batches.length; i++) {
         _cleanup_(array_unref) struct array *array = NULL;
         TRY(batch_column(writer->batches.items[i], column, &array));
-        TRY(array_decode_dictionary(array, &parts.arrays[i]));
+        TRY(array_decode_dictionary(array, &parts.items[i]));
         parts.count++;
     }
     if (parts.count == 1) {
-        *out = array_ref(parts.arrays[0]);
+        *out = array_ref(parts.items[0]);
         return NULL;
     }
     struct data_type type = writer->schema->fields[column].type;
     type.index = TYPE_NULL;
-    return array_concatenate(&type, parts.arrays, parts.count, out);
+    return array_concatenate(&type, parts.items, parts.count, out);
 }
 
 static kith_error *check_open(const struct parquet_writer *writer)
