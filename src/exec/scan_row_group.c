@@ -159,6 +159,12 @@ static void skip_column(struct row_group_scan *scan, size_t column)
         parquet_column_reader_skip(scan->columns[column].reader, scan->window_rows);
 }
 
+/* Whether columns are decoded for those rows only that the filters of earlier ones leave. */
+static bool decodes_late(const struct row_group_scan *scan)
+{
+    return settings_get(&scan->node->context->settings, SETTING_PARQUET_PUSHDOWN_FILTERS) != 0;
+}
+
 static size_t rows_read(const struct row_group_scan *scan)
 {
     return scan->window_selection == NULL ? scan->window_rows : scan->window_selection->count;
@@ -172,7 +178,7 @@ static size_t rows_alive(const struct row_group_scan *scan)
 /* Makes the living rows the ones that later columns are read for: worth it when most have died. */
 static kith_error *narrow_window(struct row_group_scan *scan, size_t columns_read)
 {
-    if (scan->alive == NULL || scan->alive->count * 2 > rows_read(scan))
+    if (!decodes_late(scan) || scan->alive == NULL || scan->alive->count * 2 > rows_read(scan))
         return NULL;
     for (size_t i = 0; i < columns_read; i++) {
         struct array *kept = NULL;
@@ -258,7 +264,7 @@ static kith_error *run_stage(struct row_group_scan *scan, enum scan_stage stage)
     bool proven = stage == STAGE_PREDICATE && scan->morsel.predicate_proven;
     TRY(narrow_window(scan, first));
     for (size_t i = first; i < plan->stage_end[stage]; i++) {
-        if (rows_alive(scan) == 0 || (proven && !plan->in_output[i]))
+        if (decodes_late(scan) && (rows_alive(scan) == 0 || (proven && !plan->in_output[i])))
             skip_column(scan, i);
         else
             TRY(read_column(scan, i));

@@ -122,6 +122,30 @@ static void columns_are_read_late_for_rows_that_survive(void **state)
     check_metric(&early, METRIC_PAGES_READ, 80);
 }
 
+static struct query_run run_topk_in_small_batches(enum setting off)
+{
+    struct query_run run = query_run_of("SELECT c FROM t ORDER BY a LIMIT 5");
+    query_set(&run, SETTING_TARGET_PARTITIONS, "1");
+    query_set(&run, SETTING_BATCH_SIZE, "10");
+    query_set(&run, SETTING_PLANNED_BOUNDS, "off");
+    query_set(&run, SETTING_PARQUET_PAGE_INDEX, "off");
+    query_set(&run, off, "off");
+    assert_ok(query_run(&run));
+    return run;
+}
+
+static void columns_are_read_late_for_rows_that_a_bound_leaves(void **state)
+{
+    const struct parquet_write_options options = {.codec = PARQUET_UNCOMPRESSED, .no_dictionary = true};
+    write_table("t.parquet", 0, &options);
+    _cleanup_(query_run_reset) struct query_run late = run_topk_in_small_batches(SETTING_PLANNED_BOUNDS);
+    _cleanup_(query_run_reset) struct query_run early = run_topk_in_small_batches(SETTING_PARQUET_PUSHDOWN_FILTERS);
+    assert_string_equal(strbuf_text(&late.rows), strbuf_text(&early.rows));
+    /* All ten pages of a in the first row group, and the first of c's, from which the bound comes. */
+    check_metric(&late, METRIC_PAGES_READ, 11);
+    check_metric(&early, METRIC_PAGES_READ, 20);
+}
+
 static void a_limit_stops_the_scan(void **state)
 {
     write_table("t.parquet", 0, NULL);
@@ -344,6 +368,7 @@ int main(void)
         FILE_TEST(a_file_that_lacks_the_column_is_passed_over_or_taken_whole),
         FILE_TEST(pages_are_passed_over_by_the_page_index),
         FILE_TEST(columns_are_read_late_for_rows_that_survive),
+        FILE_TEST(columns_are_read_late_for_rows_that_a_bound_leaves),
         FILE_TEST(a_limit_stops_the_scan),
         FILE_TEST(row_groups_are_read_best_first_so_that_a_bound_passes_over_the_others),
         FILE_TEST(a_planned_bound_counts_among_statistics),

@@ -110,7 +110,7 @@ const struct topk_arm topk_arms[] = {
     {"no-order", "row groups in the files' order", {{REORDER, "off"}}},
     {"no-planned", "no bound from statistics before anything is read", {{PLANNED, "off"}}},
     {"no-pages", "no page index", {{PAGES, "off"}}},
-    {"no-late", "the predicate is evaluated above the scan", {{PUSHDOWN_FILTERS, "off"}}},
+    {"no-late", "all columns of a batch are decoded before anything is ruled out", {{PUSHDOWN_FILTERS, "off"}}},
     {"no-bounds", "a Top-K tells the scan nothing", {{BOUNDS, "off"}}},
     {"source",
      "the source's baseline: local bounds over row groups in the files' order",
