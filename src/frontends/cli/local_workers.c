@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -81,10 +82,19 @@ static kith_error *start_worker(const char *threads, struct local_worker *worker
     return error;
 }
 
+/* That this process, and so its workers together, may use. */
+static size_t processor_count(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
+}
+
 kith_error *local_workers_start(size_t count, size_t threads, struct local_workers *out)
 {
     _cleanup_(local_workers_stop) struct local_workers workers = {0};
     char thread_text[32];
+    if (threads == 0)
+        threads = MAX(processor_count() / MAX(count, (size_t)1), (size_t)1);
     snprintf(thread_text, sizeof thread_text, "%zu", threads);
     TRY(NEW_ARRAY(&workers.workers, count));
     while (workers.count < count) {

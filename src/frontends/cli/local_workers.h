@@ -19,7 +19,7 @@ struct local_workers {
     size_t count;
 };
 
-/* Starts `count` workers of `threads` threads each (0 = one a processor) and waits until each listens. */
+/* Starts `count` workers of `threads` threads each (0 = they share the processors) and waits until each listens. */
 kith_error *local_workers_start(size_t count, size_t threads, struct local_workers *out) _must_check_;
 
 /* SIGTERM, then SIGKILL after two seconds; returns when all are reaped. */
