@@ -21,10 +21,18 @@ class Worker:
         self.process = subprocess.Popen([KITH, "worker", "--listen", "127.0.0.1:0", "--threads", "2"],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().split()[-1]
-        self.descriptors = self.count_descriptors()
+        self.sockets = self.count_sockets()
 
-    def count_descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+    def count_sockets(self):
+        """Files may stay open: a worker caches their footers."""
+        folder = f"/proc/{self.process.pid}/fd"
+        count = 0
+        for descriptor in os.listdir(folder):
+            try:
+                count += os.readlink(f"{folder}/{descriptor}").startswith("socket:")
+            except FileNotFoundError:
+                pass
+        return count
 
     def ticks(self):
         fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
@@ -36,7 +44,7 @@ class Worker:
         while time.monotonic() < limit:
             before = self.ticks()
             time.sleep(0.2)
-            if self.count_descriptors() == self.descriptors and self.ticks() - before <= 1:
+            if self.count_sockets() == self.sockets and self.ticks() - before <= 1:
                 return True
         return False
 
