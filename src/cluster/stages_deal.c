@@ -195,6 +195,7 @@ kith_error *stages_deal(struct arena *arena, const struct parquet_scan *scan, si
 {
     struct deal deal = {.arena = arena, .scan = scan};
     size_t *owner, row_groups = 0;
+    ASSERT(tasks > 0);
     TRY(list_units(&deal));
     for (size_t i = 0; i < deal.unit_count; i++)
         row_groups += deal.units[i].row_groups;
