@@ -122,11 +122,11 @@ static bool parse_value(const struct setting_info *info, const char *text, int64
 kith_error *settings_set(struct settings *settings, enum setting setting, const char *text)
 {
     static const char *const expected[] = {"true or false", "a whole number", "a size such as 64MiB",
-                                           "a time such as 250ms", "one of"};
+                                           "a time such as 250ms", "one of "};
     const struct setting_info *info = &setting_infos[setting];
     int64_t value;
     if (!parse_value(info, text, &value))
-        return error_new(KITH_ERROR_INVALID_ARGUMENT, "\"%s\" is no value for %s: expected %s %s", text, info->name,
+        return error_new(KITH_ERROR_INVALID_ARGUMENT, "\"%s\" is no value for %s: expected %s%s", text, info->name,
                          expected[info->type], info->choices == NULL ? "" : info->choices);
     if (value < info->least || value > info->most)
         return error_new(KITH_ERROR_INVALID_ARGUMENT, "%s takes values from %" PRId64 " to %" PRId64 ", not %" PRId64,

@@ -40,6 +40,8 @@ static kith_error *add_keys(struct full_sort_stream *sort)
     for (size_t i = 0; i < sort->keys.count; i++) {
         struct str key = sort_keys_get(&sort->keys, i);
         uint64_t prefix = 0;
+        if (key.length > UINT32_MAX)
+            return error_new(KITH_ERROR_LIMIT, "a sort key of %zu bytes is too long", key.length);
         memcpy(&prefix, key.data, MIN(key.length, sizeof prefix));
         sort->order.items[sort->order.length] = (struct sort_row){.prefix = be64toh(prefix),
                                                                   .number = sort->order.length,
