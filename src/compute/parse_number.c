@@ -104,8 +104,8 @@ enum parse_result parse_decimal(struct str text, int precision, int scale, __int
     for (int64_t i = 0; i < kept; i++) {
         if (i >= digits && value == 0)
             break;
-        value = value * 10 + digit_at(&notation, i);
-        if (!decimal_fits(value, precision))
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, digit_at(&notation, i), &value) || !decimal_fits(value, precision))
             return PARSE_OUT_OF_RANGE;
     }
     if (kept >= 0 && kept < digits && digit_at(&notation, kept) >= 5)

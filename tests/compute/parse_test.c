@@ -65,6 +65,9 @@ static void decimals_round_half_away_from_zero(void **state)
     check_decimal("99.995", 4, 2, PARSE_OUT_OF_RANGE, 0);
     check_decimal("100", 4, 2, PARSE_OUT_OF_RANGE, 0);
     check_decimal("1e99999999999999", 38, 2, PARSE_OUT_OF_RANGE, 0);
+    /* 2^128 + 1: what is left of it in 128 bits would fit. */
+    check_decimal("340282366920938463463374607431768211457", 38, 0, PARSE_OUT_OF_RANGE, 0);
+    check_decimal("-99999999999999999999999999999999999999.9", 38, 0, PARSE_OUT_OF_RANGE, 0);
     static const char *const invalid[] = {"", ".", "e5", "1e", "1e+", "1.2.3", "abc", "1,5", "NaN"};
     for (size_t i = 0; i < ARRAY_SIZE(invalid); i++)
         check_decimal(invalid[i], 10, 2, PARSE_INVALID, 0);
