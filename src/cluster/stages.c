@@ -204,9 +204,7 @@ static kith_error *make_tasks(struct cutter *cutter, size_t cut, struct stage_pl
     TRY(stages_deal(cutter->arena, scan, stages->task_count, &shares));
     for (size_t i = 0; i < stages->task_count; i++)
         stages->tasks[i].bytes = shares.bytes[i];
-    TRY(stages_find_promise(scan, topk_fetch(cutter, cut),
-                            settings_get(cutter->settings, SETTING_PARQUET_TRUST_FLOATS) != 0, &shares, stages->tasks,
-                            &stages->promise));
+    TRY(stages_find_promise(scan, topk_fetch(cutter, cut), &shares, stages->tasks, &stages->promise));
     size_t partitions = choose_partitions(cutter, stages->tasks, stages->task_count);
     for (size_t i = 0; i < stages->task_count; i++) {
         struct parquet_scan share = *scan;

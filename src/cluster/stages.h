@@ -54,11 +54,9 @@ struct stage_shares {
 kith_error *stages_deal(struct arena *arena, const struct parquet_scan *scan, size_t tasks,
                         struct stage_shares *out) _must_check_;
 
-/* Finds the promise of a Top-K of `fetch` rows, and which tasks it concerns; fills the tasks and *out. `trust_floats`
- * is the setting of the scan: whether a file that does not count NaN is believed to have none. */
-kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, bool trust_floats,
-                                const struct stage_shares *shares, struct stage_task *tasks,
-                                struct stage_promise *out) _must_check_;
+/* Finds the promise of a Top-K of `fetch` rows, and which tasks it concerns; fills the tasks and *out. */
+kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, const struct stage_shares *shares,
+                                struct stage_task *tasks, struct stage_promise *out) _must_check_;
 
 /* Whether statistics show that the scan's predicate holds for no row of the row group. */
 bool stages_rule_out(const struct parquet_scan *scan, size_t file, size_t row_group);

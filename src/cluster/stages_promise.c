@@ -13,8 +13,7 @@ struct group {
     struct scalar best, worst; /* what its first sort key can be at best and at worst */
 };
 
-static size_t list_groups(const struct parquet_scan *scan, bool trust_floats, const struct stage_shares *shares,
-                          struct group *groups)
+static size_t list_groups(const struct parquet_scan *scan, const struct stage_shares *shares, struct group *groups)
 {
     const struct sort_expr *key = &scan->dynamic_filters[0].exprs[0];
     const size_t *task = shares->row_group_tasks;
@@ -27,8 +26,8 @@ static size_t list_groups(const struct parquet_scan *scan, bool trust_floats, co
             if (stages_rule_out(scan, i, j))
                 continue;
             table_row_group_statistics(scan->table, i, j, key->expr->column.index, &statistics);
-            if (trust_floats && statistics.has_max)
-                statistics.may_have_nan = false;
+            /* A promise is a guess: where NaN is not counted, workers may have learned that there is none. */
+            statistics.may_have_nan = statistics.may_have_nan && !statistics.has_max;
             *group = (struct group){.task = *task, .rows = statistics.row_count};
             group->has_best = statistics_best_value(&statistics, &key->expr->type, key->order, &group->best);
             group->has_worst = statistics_worst_value(&statistics, key->order, &group->worst);
@@ -73,8 +72,8 @@ static void assign(const struct group *groups, size_t count, size_t promising, s
         tasks[groups[i].task].promising++;
 }
 
-kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, bool trust_floats,
-                                const struct stage_shares *shares, struct stage_task *tasks, struct stage_promise *out)
+kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, const struct stage_shares *shares,
+                                struct stage_task *tasks, struct stage_promise *out)
 {
     _cleanup_free_ struct group *groups = NULL;
     uint64_t wanted;
@@ -86,7 +85,7 @@ kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, 
     for (size_t i = 0; i < scan->file_count; i++)
         row_groups += scan->table->files[i].file->metadata->row_group_count;
     TRY(NEW_ARRAY(&groups, row_groups));
-    size_t count = list_groups(scan, trust_floats, shares, groups);
+    size_t count = list_groups(scan, shares, groups);
     out->order = scan->dynamic_filters[0].exprs[0].order;
     qsort_r(groups, count, sizeof *groups, by_worst, &out->order);
     size_t promising = enough_groups(groups, count, wanted);
