@@ -88,7 +88,7 @@ def main():
     arguments.add_argument("kith")
     arguments.add_argument("--scale", type=float, default=0.01)
     arguments.add_argument("--folder")
-    arguments.add_argument("--extra", nargs="*", default=[], help="more options for kith, such as --extra=--local-workers=2")
+    arguments.add_argument("--extra", action="append", default=[], help="one more option for kith, such as --extra=--local-workers=2")
     options = arguments.parse_args()
     passed = failed = 0
     with tempfile.TemporaryDirectory() as temporary:
