@@ -241,18 +241,22 @@ static kith_error *apply_bounds(struct row_group_scan *scan, size_t filter)
 {
     static const enum metric removed_by[] = {METRIC_ROWS_PRUNED_PLANNED, METRIC_ROWS_PRUNED_LOCAL,
                                              METRIC_ROWS_PRUNED_REMOTE};
+    _cleanup_(bound_unref) struct bound *strongest = NULL;
     for (int origin = 0; origin < BOUND_ORIGINS && rows_alive(scan) > 0; origin++) {
         _cleanup_(bound_unref) struct bound *bound =
             dynamic_filter_slot(scan->filters[filter], (enum bound_origin)origin);
         _cleanup_(batch_unref) struct batch *batch = NULL;
         _cleanup_(batch_unref) struct batch *kept = NULL;
-        if (bound == NULL)
+        /* What a stronger bound has left, a weaker one leaves as well. */
+        if (bound == NULL || (strongest != NULL && bound_compare(strongest, bound) <= 0))
             continue;
         TRY(stage_batch(scan, STAGE_KEYS, &batch));
         TRY(bound_filter(bound, scan->plan->filters[filter].exprs, scan->filter_evaluators[filter], batch, &scan->keys,
                          &kept));
         metric_add(scan->node->metrics, removed_by[origin], batch_row_count(batch) - batch_row_count(kept));
         keep_selection(scan, kept);
+        bound_unref(strongest);
+        strongest = TAKE(bound);
     }
     return NULL;
 }

@@ -17,16 +17,28 @@ struct first_key {
     bool ties;
 };
 
+/* Once a bound is tight, few blocks of so many rows have any that is better: they are looked through first. */
+enum { BLOCK_ROWS = 64 };
+
 /* Appends the selected rows for which `better` holds of `x`, or which are NULL where NULL comes first. */
 #define SELECT_BETTER(ctype, limit_value, is_better)                                               \
     do {                                                                                           \
         const ctype *values = array_values(key->array);                                            \
         const ctype limit = (limit_value);                                                         \
         if (batch->selection == NULL && key->array->validity == NULL) {                            \
-            for (size_t row = 0; row < batch->rows; row++) {                                       \
-                ctype x = values[row];                                                             \
-                out->rows[count] = (uint32_t)row;                                                  \
-                count += (is_better);                                                              \
+            const size_t rows = batch->rows;                                                       \
+            for (size_t start = 0, end; start < rows; start = end) {                               \
+                unsigned any = 0;                                                                  \
+                end = MIN(start + BLOCK_ROWS, rows);                                               \
+                for (size_t row = start; row < end; row++) {                                       \
+                    const ctype x = values[row];                                                   \
+                    any |= (is_better);                                                            \
+                }                                                                                  \
+                for (size_t row = start; any != 0 && row < end; row++) {                           \
+                    const ctype x = values[row];                                                   \
+                    out->rows[count] = (uint32_t)row;                                              \
+                    count += (is_better);                                                          \
+                }                                                                                  \
             }                                                                                      \
         } else {                                                                                   \
             for (size_t i = 0; i < batch_row_count(batch); i++) {                                  \
