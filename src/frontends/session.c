@@ -85,22 +85,16 @@ bool session_progress(struct session *session, struct query_progress *out)
     return runs;
 }
 
-/* Does what `consume` says with every batch of the query, which can be cancelled meanwhile. */
-static kith_error *drain(struct session *session, struct query *query, kith_error *(*consume)(void *, struct batch *),
-                         void *context)
+/* Does what `consume` says with every batch of the query. */
+static kith_error *drain(struct query *query, kith_error *(*consume)(void *, struct batch *), void *context)
 {
-    set_running(session, query);
-    kith_error *error = NULL;
     for (;;) {
         _cleanup_(batch_unref) struct batch *batch = NULL;
-        error = query_next(query, &batch);
-        if (error == NULL && batch != NULL)
-            error = consume(context, batch);
-        if (error != NULL || batch == NULL)
-            break;
+        TRY(query_next(query, &batch));
+        if (batch == NULL)
+            return NULL;
+        TRY(consume(context, batch));
     }
-    set_running(session, NULL);
-    return error;
 }
 
 struct query_sink {
@@ -115,11 +109,11 @@ static kith_error *send_to_sink(void *context, struct batch *batch)
     return self->sink->batch(self->sink, batch);
 }
 
-static kith_error *run_query(struct session *session, struct query *query, struct session_sink *sink)
+static kith_error *run_query(struct query *query, struct session_sink *sink)
 {
     struct query_sink to = {.sink = sink};
     TRY(sink->begin(sink, query_schema(query)));
-    TRY(drain(session, query, send_to_sink, &to));
+    TRY(drain(query, send_to_sink, &to));
     if (sink->finished != NULL)
         TRY(sink->finished(sink, query));
     return sink->end(sink, to.rows);
@@ -130,12 +124,11 @@ static kith_error *discard(void *context, struct batch *batch)
     return NULL;
 }
 
-static kith_error *run_explain(struct session *session, struct query *query, const struct statement *statement,
-                               struct session_sink *sink)
+static kith_error *run_explain(struct query *query, const struct statement *statement, struct session_sink *sink)
 {
     _cleanup_(strbuf_reset) struct strbuf text = {0};
     if (statement->explain.analyze)
-        TRY(drain(session, query, discard, NULL));
+        TRY(drain(query, discard, NULL));
     TRY(query_explain(query, statement->explain.analyze, statement->explain.verbose, &text));
     return sink->text(sink, strbuf_text(&text));
 }
@@ -162,8 +155,7 @@ static struct parquet_write_options write_options(const struct settings *setting
     };
 }
 
-static kith_error *run_copy(struct session *session, struct query *query, const struct statement *statement,
-                            struct session_sink *sink)
+static kith_error *run_copy(struct query *query, const struct statement *statement, struct session_sink *sink)
 {
     _cleanup_(storage_writer_free) struct storage_writer *storage = NULL;
     _cleanup_(parquet_writer_free) struct parquet_writer *writer = NULL;
@@ -171,7 +163,7 @@ static kith_error *run_copy(struct session *session, struct query *query, const 
     TRY(storage_create(statement->copy.path, &storage));
     TRY(parquet_writer_new(storage, query_schema(query), &options, &writer));
     struct copy_sink copy = {.writer = writer};
-    TRY(drain(session, query, write_batch, &copy));
+    TRY(drain(query, write_batch, &copy));
     TRY(parquet_writer_finish(writer));
     TRY(storage_writer_finish(storage));
     char tag[48];
@@ -179,6 +171,16 @@ static kith_error *run_copy(struct session *session, struct query *query, const 
     return sink->done(sink, tag);
 }
 
+static kith_error *run_by_kind(struct query *query, const struct statement *statement, struct session_sink *sink)
+{
+    if (statement->kind == STATEMENT_EXPLAIN)
+        return run_explain(query, statement, sink);
+    if (statement->kind == STATEMENT_COPY_TO)
+        return run_copy(query, statement, sink);
+    return run_query(query, sink);
+}
+
+/* The query can be cancelled from before its first word is shown until its last. */
 static kith_error *run_planned(struct session *session, const struct statement *statement, struct plan_arena *arena,
                                struct session_sink *sink)
 {
@@ -186,11 +188,10 @@ static kith_error *run_planned(struct session *session, const struct statement *
     const struct query_options options = {
         .runtime = session->runtime, .settings = session->settings, .cluster = session->cluster, .arena = arena};
     TRY(query_new(&options, statement->plan, &query));
-    if (statement->kind == STATEMENT_EXPLAIN)
-        return run_explain(session, query, statement, sink);
-    if (statement->kind == STATEMENT_COPY_TO)
-        return run_copy(session, query, statement, sink);
-    return run_query(session, query, sink);
+    set_running(session, query);
+    kith_error *error = run_by_kind(query, statement, sink);
+    set_running(session, NULL);
+    return error;
 }
 
 static kith_error *create_table(struct session *session, const struct statement *statement, struct session_sink *sink)

@@ -201,6 +201,7 @@ static kith_error *sink_begin(struct session_sink *sink, struct schema *schema)
         TRY(print_csv_text(str_of(schema->fields[i].name)));
     }
     putchar('\n');
+    fflush(stdout); /* whoever reads knows that the query runs */
     return check_output();
 }
 
