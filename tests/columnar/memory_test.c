@@ -33,7 +33,7 @@ static struct samples make_samples(void)
     struct samples samples = {0};
     for (size_t i = 0; i < COLUMNS; i++) {
         columns[i] = sample_array(&random, &types[i], ROWS, i == 3 ? TYPE_INT32 : TYPE_NULL);
-        fields[i] = (struct field){.name = (char[]){"c"}, .type = columns[i]->type, .nullable = true};
+        fields[i] = (struct field){.name = (char *)(uintptr_t) "c", .type = columns[i]->type, .nullable = true};
     }
     assert_ok(schema_new(fields, COLUMNS, &samples.schema));
     assert_ok(batch_new(samples.schema, columns, ROWS, &samples.batch));

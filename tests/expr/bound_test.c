@@ -46,7 +46,7 @@ static void table_of_keys_init(struct table_of_keys *table, uint64_t *random, si
     for (size_t i = 0; i < table->count; i++) {
         const struct data_type *type = random_key_type(random);
         table->arrays[i] = random_keys(random, type, rows);
-        fields[i] = (struct field){.name = (char[]){"k"}, .type = *type, .nullable = true};
+        fields[i] = (struct field){.name = (char *)(uintptr_t) "k", .type = *type, .nullable = true};
         table->orders[i] =
             (struct sort_order){.descending = test_random(random) & 1, .nulls_first = test_random(random) & 1};
     }
