@@ -13,7 +13,7 @@ c_files = git ls-files -co --exclude-standard '*.c' '*.h'
 
 .PHONY: all
 all:
-	tools/setup build
+	tools/setup build test
 	tools/configure build --buildtype=release
 	ninja -C build
 
