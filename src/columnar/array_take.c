@@ -4,6 +4,7 @@
 #include "columnar/array.h"
 
 #include "base/alloc.h"
+#include "columnar/gather.h"
 
 /* What to gather. `valid`, when set, has a zero at the bit of each output row that is NULL whatever the source holds.
  */
@@ -48,46 +49,13 @@ static kith_error *gather_bits(const struct gather *gather, struct array *out)
     return NULL;
 }
 
-#define GATHER_WIDTH(type)                            \
-    do {                                              \
-        const type *from = (const type *)source;      \
-        type *to = (type *)(void *)out->values->data; \
-        for (size_t i = 0; i < gather->count; i++)    \
-            to[i] = from[gather->rows[i]];            \
-    } while (0)
-
-struct wide {
-    uint64_t words[2];
-};
-
-static kith_error *gather_fixed(const struct gather *gather, struct array *out)
+static kith_error *gather_numbers(const struct gather *gather, struct array *out)
 {
-    size_t width = type_width(&gather->source->type);
-    size_t bytes;
+    size_t width = type_width(&gather->source->type), bytes;
     if (__builtin_mul_overflow(gather->count, width, &bytes))
         return error_out_of_memory();
     TRY(buffer_new(bytes, &out->values));
-    const void *source = array_values(gather->source);
-    switch (width) {
-    case 1:
-        GATHER_WIDTH(uint8_t);
-        break;
-    case 2:
-        GATHER_WIDTH(uint16_t);
-        break;
-    case 4:
-        GATHER_WIDTH(uint32_t);
-        break;
-    case 8:
-        GATHER_WIDTH(uint64_t);
-        break;
-    case 16:
-        GATHER_WIDTH(struct wide);
-        break;
-    default:
-        for (size_t i = 0; i < gather->count; i++)
-            memcpy(out->values->data + i * width, (const uint8_t *)source + gather->rows[i] * width, width);
-    }
+    gather_fixed(array_values(gather->source), width, gather->rows, gather->count, out->values->data);
     return NULL;
 }
 
@@ -155,7 +123,7 @@ static kith_error *gather_values(const struct gather *gather, struct array *out)
     case LAYOUT_FIXED:
         if (source->dictionary != NULL)
             out->dictionary = array_ref(source->dictionary);
-        return gather_fixed(gather, out);
+        return gather_numbers(gather, out);
     case LAYOUT_OFFSETS32:
     case LAYOUT_OFFSETS64:
         return gather_strings(gather, out);

@@ -51,27 +51,27 @@ static inline __attribute__((always_inline)) void block64(const uint8_t *restric
     X(57) X(58) X(59) X(60) X(61) X(62) X(63) X(64)
 /* clang-format on */
 
-#define DEFINE_BLOCK32(w)                                     \
-    static void block32_##w(const uint8_t *in, uint32_t *out) \
-    {                                                         \
-        block32(in, w, out);                                  \
+/* `out` holds BLOCK values of the function's size. */
+typedef void (*block_function)(const uint8_t *in, void *out);
+
+#define DEFINE_BLOCK32(w)                                 \
+    static void block32_##w(const uint8_t *in, void *out) \
+    {                                                     \
+        block32(in, w, out);                              \
     }
-#define DEFINE_BLOCK64(w)                                     \
-    static void block64_##w(const uint8_t *in, uint64_t *out) \
-    {                                                         \
-        block64(in, w, out);                                  \
+#define DEFINE_BLOCK64(w)                                 \
+    static void block64_##w(const uint8_t *in, void *out) \
+    {                                                     \
+        block64(in, w, out);                              \
     }
 WIDTHS_TO_32(DEFINE_BLOCK32)
 WIDTHS_TO_32(DEFINE_BLOCK64)
 WIDTHS_ABOVE_32(DEFINE_BLOCK64)
 
-typedef void (*block32_function)(const uint8_t *in, uint32_t *out);
-typedef void (*block64_function)(const uint8_t *in, uint64_t *out);
-
 #define NAME_BLOCK32(w) block32_##w,
 #define NAME_BLOCK64(w) block64_##w,
-static const block32_function blocks32[] = {WIDTHS_TO_32(NAME_BLOCK32)};
-static const block64_function blocks64[] = {WIDTHS_TO_32(NAME_BLOCK64) WIDTHS_ABOVE_32(NAME_BLOCK64)};
+static const block_function blocks32[] = {WIDTHS_TO_32(NAME_BLOCK32)};
+static const block_function blocks64[] = {WIDTHS_TO_32(NAME_BLOCK64) WIDTHS_ABOVE_32(NAME_BLOCK64)};
 
 /* A block with what follows it, for values too close to `end` to be loaded in place. */
 struct padded_block {
@@ -102,6 +102,33 @@ static uint64_t value_at(const uint8_t *in, const uint8_t *end, size_t bit, unsi
     return width == 64 ? value : value & ((UINT64_C(1) << width) - 1);
 }
 
+/* Values from a byte's start. `size` is that of a value in `out`; constant where this is inlined. */
+static inline __attribute__((always_inline)) void unpack_aligned(const uint8_t *in, const uint8_t *end, unsigned width,
+                                                                 size_t count, block_function block, size_t size,
+                                                                 uint8_t *out)
+{
+    size_t block_bytes = (size_t)BLOCK * width / 8;
+    for (; count >= BLOCK && (size_t)(end - in) >= block_bytes + OVERREAD; count -= BLOCK) {
+        block(in, out);
+        in += block_bytes;
+        out += BLOCK * size;
+    }
+    while (count > 0) {
+        struct padded_block padded;
+        union {
+            uint32_t of32[BLOCK];
+            uint64_t of64[BLOCK];
+        } values;
+        block(in_place_or_padded(&padded, in, end, width), &values);
+        size_t taken = MIN(count, (size_t)BLOCK);
+        memcpy(out, &values, taken * size);
+        count -= taken;
+        out += taken * size;
+        if (count > 0)
+            in += block_bytes;
+    }
+}
+
 void bit_unpack32(const uint8_t *in, const uint8_t *end, size_t bit, unsigned width, size_t count, uint32_t *out)
 {
     ASSERT(width <= 32);
@@ -111,25 +138,7 @@ void bit_unpack32(const uint8_t *in, const uint8_t *end, size_t bit, unsigned wi
     }
     for (; bit % 8 != 0 && count > 0; bit += width, count--)
         *out++ = (uint32_t)value_at(in, end, bit, width);
-    in += bit / 8;
-    block32_function block = blocks32[width];
-    size_t block_bytes = (size_t)BLOCK * width / 8;
-    for (; count >= BLOCK && (size_t)(end - in) >= block_bytes + OVERREAD; count -= BLOCK) {
-        block(in, out);
-        in += block_bytes;
-        out += BLOCK;
-    }
-    while (count > 0) {
-        struct padded_block padded;
-        uint32_t values[BLOCK];
-        block(in_place_or_padded(&padded, in, end, width), values);
-        size_t taken = MIN(count, (size_t)BLOCK);
-        memcpy(out, values, taken * sizeof *out);
-        count -= taken;
-        out += taken;
-        if (count > 0)
-            in += block_bytes;
-    }
+    unpack_aligned(in + bit / 8, end, width, count, blocks32[width], sizeof *out, (uint8_t *)out);
 }
 
 void bit_unpack64(const uint8_t *in, const uint8_t *end, size_t bit, unsigned width, size_t count, uint64_t *out)
@@ -141,25 +150,7 @@ void bit_unpack64(const uint8_t *in, const uint8_t *end, size_t bit, unsigned wi
     }
     for (; bit % 8 != 0 && count > 0; bit += width, count--)
         *out++ = value_at(in, end, bit, width);
-    in += bit / 8;
-    block64_function block = blocks64[width];
-    size_t block_bytes = (size_t)BLOCK * width / 8;
-    for (; count >= BLOCK && (size_t)(end - in) >= block_bytes + OVERREAD; count -= BLOCK) {
-        block(in, out);
-        in += block_bytes;
-        out += BLOCK;
-    }
-    while (count > 0) {
-        struct padded_block padded;
-        uint64_t values[BLOCK];
-        block(in_place_or_padded(&padded, in, end, width), values);
-        size_t taken = MIN(count, (size_t)BLOCK);
-        memcpy(out, values, taken * sizeof *out);
-        count -= taken;
-        out += taken;
-        if (count > 0)
-            in += block_bytes;
-    }
+    unpack_aligned(in + bit / 8, end, width, count, blocks64[width], sizeof *out, (uint8_t *)out);
 }
 
 bool varint_read(const uint8_t **at, const uint8_t *end, uint64_t *out)

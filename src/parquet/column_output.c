@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "columnar/gather.h"
 #include "columnar/utf8.h"
-#include "parquet/gather.h"
 #include "parquet/spread.h"
 
 enum { STRING_STEP = 32, OVERRUN = 64 }; /* bytes copied at once; that may be written past the strings */

@@ -1,7 +1,7 @@
 #include "parquet/dictionary.h"
 
+#include "columnar/gather.h"
 #include "parquet/column_output.h"
-#include "parquet/gather.h"
 #include "parquet/value_reader.h"
 
 /* Before anything is allocated: that many entries cannot be in fewer bytes. */

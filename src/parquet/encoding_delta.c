@@ -119,60 +119,68 @@ static bool chunk_is_direct(const struct delta_decoder *decoder, size_t count)
     return decoder->chunk_at == decoder->chunk_end && !decoder->first_pending && count >= DELTA_CHUNK;
 }
 
-kith_error *delta_read32(struct delta_decoder *decoder, size_t count, uint32_t *out)
+/* Decodes a whole chunk into the caller's memory. */
+static kith_error *read_chunk(struct delta_decoder *decoder, void *out)
 {
-    ASSERT(decoder->bits == 32);
-    TRY(check_left(decoder, count));
-    while (count > 0) {
-        size_t taken;
-        if (out != NULL && chunk_is_direct(decoder, count)) {
-            if (decoder->miniblock_left == 0)
-                TRY(next_miniblock(decoder));
-            const uint8_t *in;
-            TRY(take_packed(decoder, DELTA_CHUNK, &in));
-            bit_unpack32(in, decoder->end, 0, decoder->width, DELTA_CHUNK, out);
-            decoder->last = sum_up32(decoder, out, DELTA_CHUNK);
-            taken = DELTA_CHUNK;
-        } else {
-            if (decoder->chunk_at == decoder->chunk_end)
-                TRY(fill_chunk(decoder));
-            taken = MIN(count, (size_t)(decoder->chunk_end - decoder->chunk_at));
-            for (size_t i = 0; out != NULL && i < taken; i++)
-                out[i] = (uint32_t)decoder->chunk[decoder->chunk_at + i];
-            decoder->chunk_at += (unsigned)taken;
-        }
-        out = out == NULL ? NULL : out + taken;
-        count -= taken;
+    if (decoder->miniblock_left == 0)
+        TRY(next_miniblock(decoder));
+    const uint8_t *in;
+    TRY(take_packed(decoder, DELTA_CHUNK, &in));
+    if (decoder->bits == 32) {
+        bit_unpack32(in, decoder->end, 0, decoder->width, DELTA_CHUNK, out);
+        decoder->last = sum_up32(decoder, out, DELTA_CHUNK);
+    } else {
+        bit_unpack64(in, decoder->end, 0, decoder->width, DELTA_CHUNK, out);
+        decoder->last = sum_up64(decoder, out, DELTA_CHUNK);
     }
     return NULL;
 }
 
-kith_error *delta_read64(struct delta_decoder *decoder, size_t count, uint64_t *out)
+/* Copies values of the chunk that is decoded already. */
+static void copy_decoded(const struct delta_decoder *decoder, size_t count, void *out)
 {
-    ASSERT(decoder->bits == 64);
+    const uint64_t *from = decoder->chunk + decoder->chunk_at;
+    if (decoder->bits == 64) {
+        memcpy(out, from, count * sizeof *from);
+        return;
+    }
+    uint32_t *to = out;
+    for (size_t i = 0; i < count; i++)
+        to[i] = (uint32_t)from[i];
+}
+
+/* `out` is NULL to skip the values, otherwise for values of decoder->bits. */
+static kith_error *read_values(struct delta_decoder *decoder, size_t count, uint8_t *out)
+{
     TRY(check_left(decoder, count));
     while (count > 0) {
-        size_t taken;
+        size_t taken = DELTA_CHUNK;
         if (out != NULL && chunk_is_direct(decoder, count)) {
-            if (decoder->miniblock_left == 0)
-                TRY(next_miniblock(decoder));
-            const uint8_t *in;
-            TRY(take_packed(decoder, DELTA_CHUNK, &in));
-            bit_unpack64(in, decoder->end, 0, decoder->width, DELTA_CHUNK, out);
-            decoder->last = sum_up64(decoder, out, DELTA_CHUNK);
-            taken = DELTA_CHUNK;
+            TRY(read_chunk(decoder, out));
         } else {
             if (decoder->chunk_at == decoder->chunk_end)
                 TRY(fill_chunk(decoder));
             taken = MIN(count, (size_t)(decoder->chunk_end - decoder->chunk_at));
             if (out != NULL)
-                memcpy(out, decoder->chunk + decoder->chunk_at, taken * sizeof *out);
+                copy_decoded(decoder, taken, out);
             decoder->chunk_at += (unsigned)taken;
         }
-        out = out == NULL ? NULL : out + taken;
+        out = out == NULL ? NULL : out + taken * (decoder->bits / 8);
         count -= taken;
     }
     return NULL;
+}
+
+kith_error *delta_read32(struct delta_decoder *decoder, size_t count, uint32_t *out)
+{
+    ASSERT(decoder->bits == 32);
+    return read_values(decoder, count, (uint8_t *)out);
+}
+
+kith_error *delta_read64(struct delta_decoder *decoder, size_t count, uint64_t *out)
+{
+    ASSERT(decoder->bits == 64);
+    return read_values(decoder, count, (uint8_t *)out);
 }
 
 kith_error *delta_find_end(const struct delta_decoder *decoder, const uint8_t **out)

@@ -1,6 +1,6 @@
 #include "parquet/page_decoder.h"
 
-#include "parquet/gather.h"
+#include "columnar/gather.h"
 
 enum { SCRATCH_BYTES = 64 * 1024 }; /* of one of the two arrays of physical values, unless a single one is larger */
 

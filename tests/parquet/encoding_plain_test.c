@@ -1,10 +1,10 @@
 #include "testing.h"
 
 #include "base/alloc.h"
+#include "columnar/gather.h"
 #include "parquet/encoders.h"
 #include "parquet/encoding_byte_stream_split.h"
 #include "parquet/encoding_plain.h"
-#include "parquet/gather.h"
 
 static void values_of_a_fixed_width_are_taken_in_place(void **state)
 {

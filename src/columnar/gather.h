@@ -1,8 +1,8 @@
 /*
  * Copying values of a fixed width by position: rows that a selection kept, entries of a dictionary.
  */
-#ifndef KITH_PARQUET_GATHER_H
-#define KITH_PARQUET_GATHER_H
+#ifndef KITH_COLUMNAR_GATHER_H
+#define KITH_COLUMNAR_GATHER_H
 
 #include <stdbool.h>
 #include <stddef.h>

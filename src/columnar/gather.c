@@ -1,4 +1,4 @@
-#include "parquet/gather.h"
+#include "columnar/gather.h"
 
 #include <string.h>
 
