@@ -139,14 +139,40 @@ static kith_error *consume_input(struct topk_stream *topk)
     }
 }
 
+/* How many of the first `count` sorted rows are not worse than the slot's bound. Those that equal it stay: they may be
+ * among the rows that prove it. */
+static size_t count_wanted(const struct topk_stream *topk, size_t count, enum bound_origin origin)
+{
+    _cleanup_(bound_unref) struct bound *bound = dynamic_filter_slot(topk->filter, origin);
+    const struct topk_entry *entries = topk->heap.entries;
+    while (bound != NULL && count > 0 &&
+           bound_is_ahead_of(bound, (struct str){(const char *)entries[count - 1].key, entries[count - 1].key_length}))
+        count--;
+    return count;
+}
+
+/* Rows that entered before others had found better ones need go no further. */
+static size_t drop_unwanted(const struct topk_stream *topk)
+{
+    size_t held = topk->heap.count;
+    if (topk->filter == NULL)
+        return held;
+    size_t wanted = MIN(count_wanted(topk, held, BOUND_PLANNED), count_wanted(topk, held, BOUND_LOCAL));
+    size_t remote = count_wanted(topk, wanted, BOUND_REMOTE);
+    metric_add(topk->node->metrics, METRIC_ROWS_PRUNED_LOCAL, held - wanted);
+    metric_add(topk->node->metrics, METRIC_ROWS_PRUNED_REMOTE, wanted - remote);
+    return remote;
+}
+
 static kith_error *build_result(struct topk_stream *topk)
 {
     _cleanup_free_ uint64_t *rows = NULL;
     TRY(NEW_ARRAY(&rows, topk->heap.count));
     topk_heap_sort(&topk->heap);
-    for (size_t i = 0; i < topk->heap.count; i++)
+    size_t wanted = drop_unwanted(topk);
+    for (size_t i = 0; i < wanted; i++)
         rows[i] = topk->heap.entries[i].row;
-    TRY(row_store_gather(&topk->rows, rows, topk->heap.count, &topk->result));
+    TRY(row_store_gather(&topk->rows, rows, wanted, &topk->result));
     row_store_reset(&topk->rows);
     return NULL;
 }

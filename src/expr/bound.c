@@ -101,6 +101,12 @@ bool bound_is_beaten_by(const struct bound *bound, struct str key)
     return compare_strength(key, false, key_of(bound), bound->inclusive) < 0;
 }
 
+bool bound_is_ahead_of(const struct bound *bound, struct str key)
+{
+    size_t shared = MIN(key.length, bound->key_length);
+    return shared > 0 && memcmp(bound->key, key.data, shared) < 0;
+}
+
 bool statistics_best_value(const struct column_statistics *statistics, const struct data_type *type,
                            struct sort_order order, struct scalar *out)
 {

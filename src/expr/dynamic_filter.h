@@ -40,6 +40,8 @@ kith_error *bound_new_planned(const struct scalar *value, struct sort_order orde
 int bound_compare(const struct bound *a, const struct bound *b);
 /* Whether a bound of all sort expressions, with that key and not inclusive, would be stronger than this one. */
 bool bound_is_beaten_by(const struct bound *bound, struct str key);
+/* Whether a row with that key of all sort expressions is worse than the bound, and so beyond K rows. */
+bool bound_is_ahead_of(const struct bound *bound, struct str key);
 
 /* In the order in which what they rule out is counted: "remote" means what no other bound had ruled out. */
 enum bound_origin { BOUND_PLANNED, BOUND_LOCAL, BOUND_REMOTE, BOUND_ORIGINS };

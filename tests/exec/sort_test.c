@@ -229,6 +229,36 @@ FIBER_TEST(a_remote_bound_keeps_rows_out_that_it_is_stronger_than)
     return NULL;
 }
 
+static void offer_remote_four(void *filter)
+{
+    struct bound *bound = NULL;
+    struct scalar four = {.type = type_of(TYPE_INT64), .int64 = 4};
+    struct sort_order ascending = {0};
+    bool stronger;
+    assert_ok(bound_new(&four, &ascending, 1, 0, &bound));
+    dynamic_filter_offer(filter, BOUND_REMOTE, bound, &stronger);
+    bound_unref(bound);
+}
+
+FIBER_TEST(rows_held_that_are_worse_than_a_late_bound_are_not_handed_out_and_those_that_equal_it_are)
+{
+    _cleanup_(bench_reset) struct bench bench;
+    struct dynamic_filter *filters[1] = {NULL};
+    bench_init(&bench, 1);
+    ADD_ROWS(&bench, 0, {5, 1}, {4, 2}, {3, 3}, {NOTHING, 4});
+    assert_ok(dynamic_filter_new(3, bench.sort, 1, &filters[0]));
+    bench.source.partitions[0].at_end = offer_remote_four;
+    bench.source.partitions[0].end_context = filters[0];
+    bench.context.filters = filters;
+    bench.context.filter_count = 1;
+    bench.plan.sort.filter_id = 3;
+    sort_by_k(&bench, 5, false, false);
+    bench_check(&bench, "3:3 4:2 ");
+    assert_int_equal(metric_get(&bench.metrics[0], METRIC_ROWS_PRUNED_REMOTE), 2);
+    dynamic_filter_unref(filters[0]);
+    return NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +276,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_query_ends_a_sort_on_a_fiber_of_another_token),
         cmocka_unit_test(topk_publishes_its_worst_key_once_it_is_full),
         cmocka_unit_test(a_remote_bound_keeps_rows_out_that_it_is_stronger_than),
+        cmocka_unit_test(rows_held_that_are_worse_than_a_late_bound_are_not_handed_out_and_those_that_equal_it_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,8 @@ struct source_partition {
     struct batch *batches[SOURCE_BATCHES]; /* owned */
     size_t count;
     enum source_end end;
+    void (*at_end)(void *context); /* called when the batches are used up; may be NULL */
+    void *end_context;
 };
 
 struct source {
@@ -59,6 +61,8 @@ static inline kith_error *source_next(struct stream *stream, struct batch **out)
         *out = batch_ref(self->partition->batches[self->next++]);
         return coop_charge(1);
     }
+    if (self->partition->at_end != NULL)
+        self->partition->at_end(self->partition->end_context);
     if (self->partition->end == SOURCE_FAILS)
         return error_new(KITH_ERROR_IO, "the source failed");
     while (self->partition->end == SOURCE_HANGS)
