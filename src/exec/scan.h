@@ -31,6 +31,7 @@ struct scan_plan {
     struct schema *stage_schemas[STAGE_COUNT]; /* of those columns */
     const struct expr *predicate;              /* NULL = none */
     struct scan_dynamic_filter *filters;       /* the scan's, over the reading order */
+    enum scan_stage *filter_stages;            /* of each: when its bounds are compared with rows */
     size_t *output;                            /* of each output column: its place in the reading order */
 };
 

@@ -47,6 +47,7 @@ static kith_error *remap_filters(struct scan_plan *plan, const size_t *position)
     if (scan->predicate != NULL)
         TRY(expr_remap(&plan->arena, scan->predicate, position, &plan->predicate));
     TRY(ARENA_NEW_ARRAY(&plan->arena, &plan->filters, scan->dynamic_filter_count));
+    TRY(ARENA_NEW_ARRAY(&plan->arena, &plan->filter_stages, scan->dynamic_filter_count));
     for (size_t i = 0; i < scan->dynamic_filter_count; i++) {
         const struct scan_dynamic_filter *filter = &scan->dynamic_filters[i];
         struct sort_expr *exprs;
@@ -54,6 +55,9 @@ static kith_error *remap_filters(struct scan_plan *plan, const size_t *position)
         for (size_t j = 0; j < filter->count; j++) {
             exprs[j].order = filter->exprs[j].order;
             TRY(expr_remap(&plan->arena, filter->exprs[j].expr, position, &exprs[j].expr));
+            /* WHERE x <> 0 ORDER BY 1 / x */
+            if (scan->predicate != NULL && expr_may_fail(exprs[j].expr))
+                plan->filter_stages[i] = STAGE_PREDICATE;
         }
         plan->filters[i] = (struct scan_dynamic_filter){
             .id = filter->id, .exprs = exprs, .count = filter->count, .planned = filter->planned};

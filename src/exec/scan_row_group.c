@@ -275,9 +275,12 @@ static kith_error *run_stage(struct row_group_scan *scan, enum scan_stage stage)
     }
     if (rows_alive(scan) == 0)
         return NULL;
-    for (size_t i = 0; stage == STAGE_KEYS && i < plan->scan->dynamic_filter_count; i++)
-        TRY(apply_bounds(scan, i));
-    return stage == STAGE_PREDICATE ? apply_predicate(scan) : NULL;
+    if (stage == STAGE_PREDICATE)
+        TRY(apply_predicate(scan));
+    for (size_t i = 0; i < plan->scan->dynamic_filter_count; i++)
+        if (plan->filter_stages[i] == stage)
+            TRY(apply_bounds(scan, i));
+    return NULL;
 }
 
 static void drop_window(struct row_group_scan *scan)

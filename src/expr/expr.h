@@ -116,6 +116,10 @@ void expr_columns(const struct expr *expr, bool *used);
 /* Whether it reads no column, so that expr_evaluate_constant can fold it. */
 bool expr_is_constant(const struct expr *expr);
 
+/* Whether evaluation may raise an error for some row, as a division does: it must not see rows that a filter is still
+ * to remove. What is not known to be safe counts as failing. */
+bool expr_may_fail(const struct expr *expr);
+
 /* The same structure, operators, columns and literals; places in the SQL text are not compared. */
 bool expr_equal(const struct expr *a, const struct expr *b);
 

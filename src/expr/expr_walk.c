@@ -42,6 +42,40 @@ bool expr_is_constant(const struct expr *expr)
     return true;
 }
 
+static bool node_may_fail(const struct expr *expr)
+{
+    switch (expr->kind) {
+    case EXPR_COLUMN:
+    case EXPR_LITERAL:
+    case EXPR_AND:
+    case EXPR_OR:
+    case EXPR_NOT:
+    case EXPR_IS_NULL:
+    case EXPR_IS_NOT_NULL:
+    case EXPR_IN_LIST:
+    case EXPR_LIKE:
+    case EXPR_CASE:
+    case EXPR_TRY_CAST:
+        return false;
+    case EXPR_BINARY:
+        return expr->type.id != TYPE_BOOL && !type_is_float(expr->type.id);
+    case EXPR_NEGATIVE:
+        return !type_is_float(expr->type.id);
+    case EXPR_CAST:
+    case EXPR_FUNCTION:
+        return true;
+    }
+    UNREACHABLE();
+}
+
+bool expr_may_fail(const struct expr *expr)
+{
+    bool may_fail = node_may_fail(expr);
+    for (size_t i = 0; i < expr->operand_count && !may_fail; i++)
+        may_fail = expr_may_fail(expr->operands[i]);
+    return may_fail;
+}
+
 static bool literals_equal(const struct scalar *a, const struct scalar *b)
 {
     if (a->is_null || b->is_null)

@@ -68,12 +68,23 @@ static struct physical_plan *scan_below(struct physical_plan *plan)
     return plan->kind == PHYSICAL_PARQUET_SCAN ? plan : NULL;
 }
 
+static bool keys_may_fail(const struct physical_plan *sort)
+{
+    for (size_t i = 0; i < sort->sort.count; i++)
+        if (expr_may_fail(sort->sort.exprs[i].expr))
+            return true;
+    return false;
+}
+
 static kith_error *attach_dynamic_filter(struct planner *planner, struct physical_plan *sort)
 {
     struct physical_plan *scan = scan_below(sort->inputs[0]);
     bool allowed = settings_get(planner->settings, SETTING_DYNAMIC_FILTERS) != 0 &&
                    settings_get(planner->settings, SETTING_TOPK_DYNAMIC_FILTERS) != 0;
     if (scan == NULL || !allowed || sort->sort.fetch <= 0)
+        return NULL;
+    /* The scan would compute keys of rows that a filter above it is to remove. */
+    if (scan != sort->inputs[0] && keys_may_fail(sort))
         return NULL;
     struct sort_expr *exprs;
     struct scan_dynamic_filter *filter;

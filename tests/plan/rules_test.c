@@ -88,11 +88,16 @@ static void a_limit_above_a_sort_becomes_its_fetch_with_the_offset(void **state)
                "      TableScan: t projection=" ALL_COLUMNS "\n");
 }
 
-static void an_offset_alone_or_a_sum_out_of_range_leaves_the_sort_whole(void **state)
+static void an_offset_alone_or_more_rows_than_a_heap_holds_leave_the_sort_whole(void **state)
 {
     check_rule(rule_push_limit_into_sort, "SELECT id FROM t ORDER BY id OFFSET 2",
                "Projection: id@0\n"
                "  Limit: skip=2\n"
+               "    Sort: id@0 ASC NULLS LAST\n"
+               "      TableScan: t projection=" ALL_COLUMNS "\n");
+    check_rule(rule_push_limit_into_sort, "SELECT id FROM t ORDER BY id LIMIT 10000000 OFFSET 1",
+               "Projection: id@0\n"
+               "  Limit: skip=1, fetch=10000000\n"
                "    Sort: id@0 ASC NULLS LAST\n"
                "      TableScan: t projection=" ALL_COLUMNS "\n");
     check_rule(rule_push_limit_into_sort,
@@ -141,7 +146,7 @@ int main(void)
         cmocka_unit_test(a_filter_stays_where_filters_are_not_pushed_down),
         cmocka_unit_test(a_filter_that_moves_into_a_narrowed_scan_is_over_the_tables_columns),
         cmocka_unit_test(a_limit_above_a_sort_becomes_its_fetch_with_the_offset),
-        cmocka_unit_test(an_offset_alone_or_a_sum_out_of_range_leaves_the_sort_whole),
+        cmocka_unit_test(an_offset_alone_or_more_rows_than_a_heap_holds_leave_the_sort_whole),
         cmocka_unit_test(a_scan_gives_only_the_columns_that_something_reads),
         cmocka_unit_test(the_optimizer_runs_all_rules),
     };
