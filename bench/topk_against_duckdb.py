@@ -37,7 +37,7 @@ QUERIES = {
 def run_kith(options, files, sql, workers):
     command = [options.kith, "sql", "--format", "csv", "-t", f"t={files}", "--threads", "2"]
     if workers > 0:
-        command += ["--local-workers", str(workers), "-s", "distributed.sibling_topk=on"]
+        command += ["--local-workers", str(workers)]
         command += ["-s", "distributed.file_scan_config_bytes_per_partition=0"]
     begin = time.perf_counter()
     done = subprocess.run([*command, sql], capture_output=True, text=True, check=False)

@@ -36,6 +36,7 @@
     X(PLAN_OPERATORS, 10000, "operators", "each task counts metrics for each")                    \
     X(PLAN_PARTITIONS, 1024, "partitions", "each is a fiber with its buffers")                    \
     X(DYNAMIC_FILTERS, 256, "filters", "of a plan; row groups are tested against each")           \
+    X(BOUND_STEPS, 64, "values", "each is sent with the plan and compared with bounds")           \
     X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \
     X(CACHED_FILES, 256, "files", "each holds a descriptor and its footer")                       \
     X(GLOB_FILES, 1000000, "files", "a listing is kept in memory")                                \

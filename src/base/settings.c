@@ -98,8 +98,8 @@ static bool parse_choice(const char *text, const struct setting_info *info, int6
             return true;
         }
     }
-    /* A list of off,on is also a truth value. */
-    return strcmp(info->choices, "off,on") == 0 && parse_bool(text, out);
+    /* A list that begins with off,on takes truth values, too. */
+    return strncmp(info->choices, "off,on,", strlen("off,on,")) == 0 && parse_bool(text, out);
 }
 
 static bool parse_value(const struct setting_info *info, const char *text, int64_t *out)

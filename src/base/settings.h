@@ -15,6 +15,8 @@
 
 enum setting_type { SETTING_BOOL, SETTING_NUMBER, SETTING_BYTES, SETTING_MILLISECONDS, SETTING_CHOICE };
 
+enum sibling_topk { SIBLING_TOPK_OFF, SIBLING_TOPK_ON, SIBLING_TOPK_AUTO };
+
 /* X(identifier, name, type, default, least, most, choices or NULL, documentation) */
 #define KITH_SETTINGS(X)                                                                                          \
     X(TARGET_PARTITIONS, "execution.target_partitions", NUMBER, 0, 0, 1024, NULL,                                 \
@@ -41,8 +43,9 @@ enum setting_type { SETTING_BOOL, SETTING_NUMBER, SETTING_BYTES, SETTING_MILLISE
       "nulls_max,nulls_min,nulls_first,nulls_last", "where ORDER BY puts NULL unless the query says")             \
     X(MEMORY_LIMIT, "runtime.memory_limit", BYTES, 0, 0, INT64_MAX, NULL,                                         \
       "memory that the operators of a query may reserve; 0 = no limit")                                           \
-    X(SIBLING_TOPK, "distributed.sibling_topk", CHOICE, 0, 0, 1, "off,on",                                        \
-      "tasks of a stage tell each other the Top-K bounds they reach")                                             \
+    X(SIBLING_TOPK, "distributed.sibling_topk", CHOICE, 2, 0, 2, "off,on,auto",                                   \
+      "tasks of a stage tell each other the Top-K bounds they reach; auto = those that rule out row groups at "   \
+      "once, others rarely")                                                                                      \
     X(SIBLING_TOPK_INTERVAL, "distributed.sibling_topk_interval", MILLISECONDS, 0, 0, 60000, NULL,                \
       "a task sends and is sent bounds no more often than this; 0 = a few at once, then as many as cost little")  \
     X(SIBLING_TOPK_HEAD_START, "distributed.sibling_topk_head_start", MILLISECONDS, 250, 0, 60000, NULL,          \

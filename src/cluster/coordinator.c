@@ -77,6 +77,24 @@ static const struct parquet_scan *stage_scan(const struct stage_plan *stages)
     return &node->scan;
 }
 
+static kith_error *make_registry(struct coordinator *coordinator, const struct parquet_scan *scan, size_t recipients)
+{
+    const struct coordinator_options *options = &coordinator->options;
+    int64_t now_ns = clock_monotonic_ns(runtime_clock(options->runtime));
+    TRY(filter_registry_new(recipients, pace_of_settings(options->settings, recipients), pace_of_others(now_ns),
+                            options->pool, &coordinator->registry));
+    for (size_t i = 0; i < scan->dynamic_filter_count; i++)
+        TRY(filter_registry_add(coordinator->registry, scan->dynamic_filters[i].id, scan->dynamic_filters[i].exprs,
+                                scan->dynamic_filters[i].count));
+    for (size_t i = 0; i < coordinator->task_count && coordinator_shares_sparingly(coordinator); i++) {
+        const struct remote_task *task = &coordinator->tasks[i];
+        if (task->recipient != NOT_SHARING)
+            filter_registry_set_steps(coordinator->registry, options->stages->filter_id, (size_t)task->recipient,
+                                      &task->stage_task->steps);
+    }
+    return NULL;
+}
+
 /* Workers that cannot share run without; sharing needs two that can. */
 static kith_error *prepare_sharing(struct coordinator *coordinator)
 {
@@ -93,12 +111,7 @@ static kith_error *prepare_sharing(struct coordinator *coordinator)
             coordinator->tasks[i].recipient = NOT_SHARING;
         return NULL;
     }
-    TRY(filter_registry_new(recipients, pace_of_settings(options->settings, recipients), options->pool,
-                            &coordinator->registry));
-    for (size_t i = 0; i < scan->dynamic_filter_count; i++)
-        TRY(filter_registry_add(coordinator->registry, scan->dynamic_filters[i].id, scan->dynamic_filters[i].exprs,
-                                scan->dynamic_filters[i].count));
-    return NULL;
+    return make_registry(coordinator, scan, recipients);
 }
 
 kith_error *coordinator_new(const struct coordinator_options *options, struct coordinator **out)

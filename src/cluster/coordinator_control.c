@@ -12,9 +12,20 @@ static kith_error *send_message(struct remote_task *task, const struct coordinat
     return grpc_call_send(task->control, &slice, 1);
 }
 
+/* Whether to share is the coordinator's decision; a worker may be too old to know all the ways to say so. */
+static struct settings settings_for(const struct remote_task *task)
+{
+    struct settings settings = *task->coordinator->options.settings;
+    settings.values[SETTING_SIBLING_TOPK] = task->recipient == NOT_SHARING ? SIBLING_TOPK_OFF : SIBLING_TOPK_ON;
+    return settings;
+}
+
 static kith_error *send_plan(struct remote_task *task)
 {
     const struct coordinator *coordinator = task->coordinator;
+    const struct stage_plan *stages = coordinator->options.stages;
+    struct steps_message steps = {
+        .filter_id = stages->filter_id, .value_count = stages->steps.count, .values = stages->steps.values};
     _cleanup_(strbuf_reset) struct strbuf plan = {0};
     size_t bytes;
     TRY(plan_encode(task->stage_task->plan, &plan));
@@ -25,9 +36,11 @@ static kith_error *send_plan(struct remote_task *task)
                 .key = remote_task_key(task),
                 .task_count = coordinator->task_count,
                 .plan = {plan.data, plan.length},
-                .settings = *coordinator->options.settings,
+                .settings = settings_for(task),
                 .query_start_unix_ns = coordinator->started_unix_ns,
                 .share_bounds = task->recipient != NOT_SHARING,
+                .steps_count = task->recipient != NOT_SHARING && coordinator_shares_sparingly(coordinator),
+                .steps = &steps,
             },
     };
     return send_message(task, &message, &bytes);
@@ -111,6 +124,9 @@ static kith_error *take_metrics(struct remote_task *task, const struct task_metr
     task->metrics = *metrics;
     task->metrics.nodes = NULL;
     remote_task_advanced_locked(task);
+    /* What passes no step of its waits for such an occasion. */
+    if (task->recipient != NOT_SHARING && filter_registry_waits(coordinator->registry, (size_t)task->recipient))
+        wait_list_wake_all(&task->news);
     return NULL;
 }
 
@@ -125,9 +141,12 @@ static kith_error *take_bound(struct remote_task *task, const struct bound_messa
     if (!improved)
         return NULL;
     HOLD_MUTEX(&coordinator->mutex);
-    for (size_t i = 0; i < coordinator->task_count; i++)
-        if (&coordinator->tasks[i] != task)
-            wait_list_wake_all(&coordinator->tasks[i].news);
+    for (size_t i = 0; i < coordinator->task_count; i++) {
+        struct remote_task *other = &coordinator->tasks[i];
+        if (other->recipient != NOT_SHARING &&
+            filter_registry_has_worthwhile(coordinator->registry, (size_t)other->recipient))
+            wait_list_wake_all(&other->news);
+    }
     return NULL;
 }
 

@@ -56,6 +56,12 @@ const char *remote_task_address(const struct remote_task *task);
 struct grpc_channel *remote_task_channel(const struct remote_task *task);
 struct task_key remote_task_key(const struct remote_task *task);
 
+/* Bounds that rule out no row group are told rarely. */
+static inline bool coordinator_shares_sparingly(const struct coordinator *coordinator)
+{
+    return settings_get(coordinator->options.settings, SETTING_SIBLING_TOPK) == SIBLING_TOPK_AUTO;
+}
+
 /* Something of the task has failed: cancels the query with it, unless that has been cancelled before or is ending.
  * Gives what the query has been cancelled with. NULL passes through. */
 kith_error *remote_task_failed(struct remote_task *task, kith_error *take_error) _must_check_;

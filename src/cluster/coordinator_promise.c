@@ -20,7 +20,7 @@ static bool is_through(const struct remote_task *task)
 static bool has_more_to_hear(const struct remote_task *waiting)
 {
     const struct coordinator *coordinator = waiting->coordinator;
-    if (waiting->being_told || filter_registry_waits(coordinator->registry, (size_t)waiting->recipient))
+    if (waiting->being_told || filter_registry_has_worthwhile(coordinator->registry, (size_t)waiting->recipient))
         return true;
     for (size_t i = 0; i < coordinator->task_count; i++) {
         const struct remote_task *task = &coordinator->tasks[i];

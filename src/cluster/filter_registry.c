@@ -7,6 +7,13 @@
 
 #include <inttypes.h>
 
+/* What one task has to do with one filter. */
+struct registered_task {
+    bool waiting;                    /* the strongest bound is to be sent to it */
+    const struct bound_steps *steps; /* NULL: every bound is worth telling it */
+    size_t passed;                   /* how many of them the bounds pass that it knows */
+};
+
 struct registered_filter {
     uint64_t id;
     const struct sort_expr *exprs;
@@ -14,7 +21,11 @@ struct registered_filter {
     struct bound *strongest; /* NULL until one was reported */
     int64_t found_unix_ns;
     struct reservation reservation; /* for `strongest` */
-    bool *waiting;                  /* of each task: `strongest` is to be sent to it */
+    struct registered_task *tasks;
+};
+
+struct paces {
+    struct pace worthwhile, others;
 };
 
 struct filter_registry {
@@ -24,11 +35,12 @@ struct filter_registry {
 
     pthread_mutex_t mutex; /* guards what follows */
     VEC(struct registered_filter) filters;
-    struct pace *paces; /* of each task: what is sent to it */
+    struct paces *paces; /* of each task: what is sent to it */
     struct filter_registry_counters counters;
 };
 
-kith_error *filter_registry_new(size_t tasks, struct pace pace, struct memory_pool *pool, struct filter_registry **out)
+kith_error *filter_registry_new(size_t tasks, struct pace pace, struct pace others, struct memory_pool *pool,
+                                struct filter_registry **out)
 {
     _cleanup_(filter_registry_free) struct filter_registry *registry = NULL;
     TRY(NEW(&registry));
@@ -39,7 +51,7 @@ kith_error *filter_registry_new(size_t tasks, struct pace pace, struct memory_po
     TRY(reservation_resize(&registry->reservation, tasks * sizeof *registry->paces));
     TRY(NEW_ARRAY(&registry->paces, tasks));
     for (size_t i = 0; i < tasks; i++)
-        registry->paces[i] = pace;
+        registry->paces[i] = (struct paces){pace, others};
     *out = TAKE(registry);
     return NULL;
 }
@@ -52,7 +64,7 @@ void filter_registry_free(struct filter_registry *registry)
         struct registered_filter *filter = &registry->filters.items[i];
         bound_unref(filter->strongest);
         reservation_release(&filter->reservation);
-        free(filter->waiting);
+        free(filter->tasks);
     }
     vec_reset(&registry->filters);
     free(registry->paces);
@@ -68,9 +80,9 @@ kith_error *filter_registry_add(struct filter_registry *registry, uint64_t id, c
     struct registered_filter filter = {.id = id, .exprs = exprs, .count = count};
     filter.reservation = reservation_make(registry->pool, "Top-K bound");
     TRY(reservation_resize(&registry->reservation,
-                           registry->reservation.bytes + sizeof filter + registry->tasks * sizeof *filter.waiting));
+                           registry->reservation.bytes + sizeof filter + registry->tasks * sizeof *filter.tasks));
     TRY(vec_reserve(&registry->filters, 1));
-    TRY(NEW_ARRAY(&filter.waiting, registry->tasks));
+    TRY(NEW_ARRAY(&filter.tasks, registry->tasks));
     registry->filters.items[registry->filters.length++] = filter;
     return NULL;
 }
@@ -83,6 +95,24 @@ static struct registered_filter *find_filter(struct filter_registry *registry, u
     return NULL;
 }
 
+void filter_registry_set_steps(struct filter_registry *registry, uint64_t id, size_t task,
+                               const struct bound_steps *steps)
+{
+    HOLD_MUTEX(&registry->mutex);
+    find_filter(registry, id)->tasks[task].steps = steps;
+}
+
+static size_t steps_passed(const struct registered_task *task, const struct bound *bound)
+{
+    return task->steps == NULL ? 0 : bound_steps_passed(task->steps, &bound->values[0]);
+}
+
+/* Whether the strongest bound rules out row groups of the task that what it knows does not. */
+static bool is_worthwhile(const struct registered_filter *filter, const struct registered_task *task)
+{
+    return task->steps == NULL || steps_passed(task, filter->strongest) > task->passed;
+}
+
 static size_t bound_bytes(const struct bound *bound)
 {
     /* Strings lie in the bound and, escaped, in its key. */
@@ -92,8 +122,8 @@ static size_t bound_bytes(const struct bound *bound)
 /* The task has reported something at least as good as what waits for it. */
 static void settle_slot(struct filter_registry *registry, struct registered_filter *filter, size_t task)
 {
-    registry->counters.superseded += filter->waiting[task];
-    filter->waiting[task] = false;
+    registry->counters.superseded += filter->tasks[task].waiting;
+    filter->tasks[task].waiting = false;
 }
 
 static void improve(struct filter_registry *registry, struct registered_filter *filter, size_t task,
@@ -105,7 +135,7 @@ static void improve(struct filter_registry *registry, struct registered_filter *
     registry->counters.unique++;
     for (size_t i = 0; i < registry->tasks; i++) {
         settle_slot(registry, filter, i);
-        filter->waiting[i] = i != task;
+        filter->tasks[i].waiting = i != task;
     }
 }
 
@@ -121,6 +151,7 @@ kith_error *filter_registry_report(struct filter_registry *registry, size_t task
     _cleanup_(bound_unref) struct bound *bound = NULL;
     TRY(bound_from_message(message, filter->exprs, filter->count, 0, &bound));
     registry->counters.produced++;
+    filter->tasks[task].passed = MAX(filter->tasks[task].passed, steps_passed(&filter->tasks[task], bound));
 
     int order = filter->strongest == NULL ? -1 : bound_compare(bound, filter->strongest);
     if (order == 0)
@@ -136,12 +167,34 @@ kith_error *filter_registry_report(struct filter_registry *registry, size_t task
     return NULL;
 }
 
-static struct registered_filter *waiting_filter(struct filter_registry *registry, size_t task)
+static struct registered_filter *waiting_filter(struct filter_registry *registry, size_t task, bool worthwhile)
 {
-    for (size_t i = 0; i < registry->filters.length; i++)
-        if (registry->filters.items[i].waiting[task])
-            return &registry->filters.items[i];
+    for (size_t i = 0; i < registry->filters.length; i++) {
+        struct registered_filter *filter = &registry->filters.items[i];
+        if (filter->tasks[task].waiting && is_worthwhile(filter, &filter->tasks[task]) == worthwhile)
+            return filter;
+    }
     return NULL;
+}
+
+static bool take(struct filter_registry *registry, size_t task, bool worthwhile, int64_t now_ns,
+                 struct filter_registry_update *out, int64_t *due_ns)
+{
+    struct pace *pace = worthwhile ? &registry->paces[task].worthwhile : &registry->paces[task].others;
+    struct registered_filter *filter = waiting_filter(registry, task, worthwhile);
+    if (filter == NULL)
+        return false;
+    if (now_ns < pace_due_ns(pace)) {
+        *due_ns = MIN(*due_ns, pace_due_ns(pace));
+        return false;
+    }
+    pace_sent(pace, now_ns);
+    filter->tasks[task].waiting = false;
+    filter->tasks[task].passed = MAX(filter->tasks[task].passed, steps_passed(&filter->tasks[task], filter->strongest));
+    registry->counters.sent++;
+    *out = (struct filter_registry_update){
+        .filter_id = filter->id, .bound = bound_ref(filter->strongest), .found_unix_ns = filter->found_unix_ns};
+    return true;
 }
 
 bool filter_registry_take(struct filter_registry *registry, size_t task, int64_t now_ns,
@@ -149,25 +202,19 @@ bool filter_registry_take(struct filter_registry *registry, size_t task, int64_t
 {
     *due_ns = INT64_MAX;
     HOLD_MUTEX(&registry->mutex);
-    struct registered_filter *filter = waiting_filter(registry, task);
-    if (filter == NULL)
-        return false;
-    if (now_ns < pace_due_ns(&registry->paces[task])) {
-        *due_ns = pace_due_ns(&registry->paces[task]);
-        return false;
-    }
-    pace_sent(&registry->paces[task], now_ns);
-    filter->waiting[task] = false;
-    registry->counters.sent++;
-    *out = (struct filter_registry_update){
-        .filter_id = filter->id, .bound = bound_ref(filter->strongest), .found_unix_ns = filter->found_unix_ns};
-    return true;
+    return take(registry, task, true, now_ns, out, due_ns) || take(registry, task, false, now_ns, out, due_ns);
 }
 
 bool filter_registry_waits(struct filter_registry *registry, size_t task)
 {
     HOLD_MUTEX(&registry->mutex);
-    return waiting_filter(registry, task) != NULL;
+    return waiting_filter(registry, task, true) != NULL || waiting_filter(registry, task, false) != NULL;
+}
+
+bool filter_registry_has_worthwhile(struct filter_registry *registry, size_t task)
+{
+    HOLD_MUTEX(&registry->mutex);
+    return waiting_filter(registry, task, true) != NULL;
 }
 
 void filter_registry_count_bytes(struct filter_registry *registry, uint64_t received, uint64_t sent)

@@ -31,6 +31,15 @@ static inline struct pace pace_of_settings(const struct settings *settings, size
     return pace_make((int64_t)MIN(tasks, (size_t)16) * NANOSECONDS_PER_MILLISECOND, BURST);
 }
 
+/* Of bounds that rule out no row group, but perhaps pages, and rows before other columns are decoded: a task of some
+ * milliseconds sends none, a longer one so few that they take less than a thousandth of a core. */
+static inline struct pace pace_of_others(int64_t start_ns)
+{
+    struct pace pace = pace_make(100 * NANOSECONDS_PER_MILLISECOND, 1);
+    pace.used_until_ns = start_ns + pace.interval_ns;
+    return pace;
+}
+
 /* When the next one may be sent. */
 static inline int64_t pace_due_ns(const struct pace *pace)
 {

@@ -1,5 +1,6 @@
 #include "cluster/stages.h"
 
+#include "base/alloc.h"
 #include "base/limits.h"
 
 #include <errno.h>
@@ -196,6 +197,21 @@ static int64_t topk_fetch(const struct cutter *cutter, size_t cut)
     return root->kind == PHYSICAL_SORT && root->sort.filter_id != 0 ? root->sort.fetch : -1;
 }
 
+/* What the Top-K's tasks may have to tell each other, and who had better listen first. */
+static kith_error *plan_sharing(struct cutter *cutter, size_t cut, const struct parquet_scan *scan,
+                                const struct stage_shares *shares, struct stage_plan *stages)
+{
+    _cleanup_free_ struct stage_group *groups = NULL;
+    size_t count;
+    if (scan->dynamic_filter_count == 0)
+        return NULL;
+    struct sort_order order = scan->dynamic_filters[0].exprs[0].order;
+    stages->filter_id = scan->dynamic_filters[0].id;
+    TRY(stages_list_groups(scan, shares, &groups, &count));
+    stages_find_promise(groups, count, order, topk_fetch(cutter, cut), stages->tasks, &stages->promise);
+    return stages_find_steps(cutter->arena, groups, count, order, stages);
+}
+
 static kith_error *make_tasks(struct cutter *cutter, size_t cut, struct stage_plan *stages)
 {
     const struct parquet_scan *scan = &cutter->chain[cutter->length - 1]->scan;
@@ -204,7 +220,7 @@ static kith_error *make_tasks(struct cutter *cutter, size_t cut, struct stage_pl
     TRY(stages_deal(cutter->arena, scan, stages->task_count, &shares));
     for (size_t i = 0; i < stages->task_count; i++)
         stages->tasks[i].bytes = shares.bytes[i];
-    TRY(stages_find_promise(scan, topk_fetch(cutter, cut), &shares, stages->tasks, &stages->promise));
+    TRY(plan_sharing(cutter, cut, scan, &shares, stages));
     size_t partitions = choose_partitions(cutter, stages->tasks, stages->task_count);
     for (size_t i = 0; i < stages->task_count; i++) {
         struct parquet_scan share = *scan;

@@ -10,6 +10,7 @@
 #ifndef KITH_CLUSTER_STAGES_H
 #define KITH_CLUSTER_STAGES_H
 
+#include "cluster/bound_steps.h"
 #include "plan/physical.h"
 
 enum { FIRST_STAGE = 1 };
@@ -19,6 +20,7 @@ struct stage_task {
     uint64_t bytes;             /* compressed bytes of its row groups that planning could not rule out */
     size_t promising;           /* row groups that the stage's promise is made of */
     bool waits;                 /* the promise, if it comes true, rules out all of its row groups */
+    struct bound_steps steps;   /* at which bounds rule out row groups of its own */
 };
 
 /* What statistics let expect of a Top-K: some row groups hold many more rows than it wants, none of them worse than
@@ -36,6 +38,8 @@ struct stage_plan {
     size_t task_count;
     struct stage_task *tasks;
     struct stage_promise promise;
+    uint64_t filter_id;       /* of the Top-K that promise and steps are about; 0 = none */
+    struct bound_steps steps; /* of the row groups of all tasks */
 };
 
 /* `worker_processors[i]` is the number of threads of worker i, 0 when not known. *out is NULL when the query is better
@@ -54,9 +58,26 @@ struct stage_shares {
 kith_error *stages_deal(struct arena *arena, const struct parquet_scan *scan, size_t tasks,
                         struct stage_shares *out) _must_check_;
 
-/* Finds the promise of a Top-K of `fetch` rows, and which tasks it concerns; fills the tasks and *out. */
-kith_error *stages_find_promise(const struct parquet_scan *scan, int64_t fetch, const struct stage_shares *shares,
-                                struct stage_task *tasks, struct stage_promise *out) _must_check_;
+/* A row group that planning has left, as the first key of the scan's dynamic filter sees it. A guess, for what follows
+ * from it is only when to speak: where NaN is not counted, there is taken to be none. */
+struct stage_group {
+    size_t task;
+    uint64_t rows;
+    bool has_best, has_worst;
+    struct scalar best, worst; /* what the key can be at best and at worst; borrowed from the files' metadata */
+};
+/* *out is allocated; there are none unless the scan has a dynamic filter whose first key is a column. */
+kith_error *stages_list_groups(const struct parquet_scan *scan, const struct stage_shares *shares,
+                               struct stage_group **out, size_t *count) _must_check_;
+
+/* Finds the promise of a Top-K of `fetch` rows, and which tasks it concerns; fills the tasks and *out. Sorts `groups`.
+ */
+void stages_find_promise(struct stage_group *groups, size_t count, struct sort_order order, int64_t fetch,
+                         struct stage_task *tasks, struct stage_promise *out);
+
+/* Finds the steps of all tasks and of each. Keeps only those of `groups` that can be ruled out, in another order. */
+kith_error *stages_find_steps(struct arena *arena, struct stage_group *groups, size_t count, struct sort_order order,
+                              struct stage_plan *stages) _must_check_;
 
 /* Whether statistics show that the scan's predicate holds for no row of the row group. */
 bool stages_rule_out(const struct parquet_scan *scan, size_t file, size_t row_group);

@@ -6,23 +6,65 @@
 
 #include <inttypes.h>
 
-/* Called by whatever fiber found the bound; says only that there is one. */
+static size_t steps_passed(const struct task_filter *filter, const struct bound *bound)
+{
+    return filter->steps == NULL ? 0 : bound_steps_passed(filter->steps, &bound->values[0]);
+}
+
+/* Called by whatever fiber found the bound; says only that there is one. What is worth little waits until something
+ * else is sent. */
 static void note_bound(void *context, struct bound *bound)
 {
     struct task_filter *filter = context;
     HOLD_MUTEX(&filter->task->mutex);
-    if (!filter->news)
+    bool worthwhile = filter->steps == NULL || steps_passed(filter, bound) > filter->passed;
+    if (worthwhile && !filter->worthwhile)
         wait_list_wake_all(&filter->task->sender);
     filter->news = true;
+    filter->worthwhile = filter->worthwhile || worthwhile;
 }
 
-static kith_error *prepare_filters(struct task *task, size_t task_count)
+void task_note_known_locked(struct task *task, size_t filter_index, const struct bound *bound)
 {
+    struct task_filter *filter = &task->filters[filter_index];
+    filter->passed = MAX(filter->passed, steps_passed(filter, bound));
+}
+
+static kith_error *keep_steps(struct task *task, size_t filter_index, const struct set_plan *request)
+{
+    const struct sort_expr *exprs;
+    const struct dynamic_filter *filter = task->context.filters[filter_index];
+    dynamic_filter_exprs(filter, &exprs);
+    for (size_t i = 0; i < request->steps_count; i++) {
+        const struct steps_message *message = &request->steps[i];
+        struct bound_steps *steps;
+        struct scalar *values;
+        if (message->filter_id != dynamic_filter_id(filter))
+            continue;
+        TRY(ARENA_NEW(&task->arena.arena, &steps));
+        TRY(ARENA_NEW_ARRAY(&task->arena.arena, &values, message->value_count));
+        *steps = (struct bound_steps){.values = values, .count = message->value_count, .order = exprs[0].order};
+        for (size_t j = 0; j < message->value_count; j++) {
+            if (!type_equal(&message->values[j].type, &exprs[0].expr->type))
+                return error_new(KITH_ERROR_PROTOCOL, "a step of dynamic filter %" PRIu64 " is not of its key's type",
+                                 message->filter_id);
+            TRY(scalar_copy(&message->values[j], &task->arena.arena, &values[j]));
+        }
+        task->filters[filter_index].steps = steps;
+    }
+    return NULL;
+}
+
+static kith_error *prepare_filters(struct task *task, const struct set_plan *request)
+{
+    int64_t now_ns = clock_monotonic_ns(task_clock(task));
     TRY(NEW_ARRAY(&task->filters, task->context.filter_count));
     TRY(NEW_ARRAY(&task->traffic, task->context.filter_count));
     for (size_t i = 0; task->share_bounds && i < task->context.filter_count; i++) {
         task->filters[i].task = task;
-        task->filters[i].pace = pace_of_settings(&task->context.settings, task_count);
+        task->filters[i].pace = pace_of_settings(&task->context.settings, (size_t)request->task_count);
+        task->filters[i].others_pace = pace_of_others(now_ns);
+        TRY(keep_steps(task, i, request));
         dynamic_filter_set_listener(task->context.filters[i], note_bound, &task->filters[i]);
     }
     return NULL;
@@ -51,7 +93,7 @@ kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request,
                                           .files = tasks->files};
     TRY(operator_tree_new(task->plan, &task->context, &task->tree));
     TRY(NEW_ARRAY(&task->partitions_taken, task->plan->partitions));
-    TRY(prepare_filters(task, (size_t)request->task_count));
+    TRY(prepare_filters(task, request));
     *out = TAKE(task);
     return NULL;
 }
@@ -119,6 +161,7 @@ kith_error *task_apply_bound(struct task *task, const struct bound_message *mess
     dynamic_filter_counters(filter, &after);
     int64_t delay = task_clock(task)->wall_ns(task_clock(task)) - message->found_unix_ns;
     HOLD_MUTEX(&task->mutex);
+    task_note_known_locked(task, i, bound);
     /* Clocks of two machines may disagree by more than it took. */
     if (after.applied > before.applied && message->found_unix_ns != 0 && delay > 0)
         task->traffic[i].delay_ns += (uint64_t)delay;

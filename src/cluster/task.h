@@ -14,6 +14,7 @@
 #ifndef KITH_CLUSTER_TASK_H
 #define KITH_CLUSTER_TASK_H
 
+#include "cluster/bound_steps.h"
 #include "cluster/pace.h"
 #include "cluster/run_metrics.h"
 #include "net/grpc.h"
@@ -23,8 +24,13 @@
 /* What a filter's listener is given. */
 struct task_filter {
     struct task *task;
-    bool news;        /* a local bound that was not sent; guarded by the task's mutex */
-    struct pace pace; /* of what is sent; the sender's alone */
+    const struct bound_steps *steps; /* NULL: every bound is worth telling */
+    struct pace pace, others_pace;   /* of bounds that are worth telling, and of others; the sender's alone */
+
+    /* Guarded by the task's mutex. */
+    bool news;       /* a local bound that was not sent */
+    bool worthwhile; /* and it passes a step that nothing did before which the coordinator knows */
+    size_t passed;   /* steps that bounds pass which the coordinator knows */
 };
 
 struct task {
@@ -62,6 +68,9 @@ DEFINE_CLEANUP(task_unref, struct task)
 void task_stop(struct task *task);
 /* Waits until no execution runs. */
 kith_error *task_wait_idle(struct task *task) _must_check_;
+
+/* The coordinator knows of the bound. The mutex is held. */
+void task_note_known_locked(struct task *task, size_t filter_index, const struct bound *bound);
 
 /* A bound that a sibling found. */
 kith_error *task_apply_bound(struct task *task, const struct bound_message *message) _must_check_;

@@ -39,7 +39,7 @@ static kith_error *send_metrics(struct reporter *reporter, bool final)
 }
 
 /* The strongest bound that filter `i` has now, unless a sibling's is as strong: the coordinator has that one. */
-static kith_error *send_bound(struct reporter *reporter, size_t i)
+static kith_error *send_bound(struct reporter *reporter, size_t i, struct pace *pace)
 {
     struct task *task = reporter->task;
     struct dynamic_filter *filter = task->context.filters[i];
@@ -50,45 +50,49 @@ static kith_error *send_bound(struct reporter *reporter, size_t i)
     struct worker_message message = {.kind = WORKER_PRODUCED_BOUND};
     message.bound = bound_to_message(dynamic_filter_id(filter), local, wall_time_of(task_clock(task), local->found_ns));
     TRY(send_message(reporter->call, &message));
-    pace_sent(&task->filters[i].pace, clock_monotonic_ns(task_clock(task)));
+    pace_sent(pace, clock_monotonic_ns(task_clock(task)));
     HOLD_MUTEX(&task->mutex);
+    task_note_known_locked(task, i, local);
     task->traffic[i].sent++;
     return NULL;
 }
 
-/* The first filter with a bound that may be sent now, or filter_count; *due_ns is when the next one may. */
-static size_t next_news(const struct task *task, int64_t now_ns, int64_t *due_ns)
+struct occasion {
+    enum { OCCASION_STOP, OCCASION_BOUND, OCCASION_PROGRESS } kind;
+    size_t filter; /* whose bound it is time for */
+    struct pace *pace;
+};
+
+/* A bound that may be sent now, which from here on is no news; *due_ns is when one may be. */
+static bool find_news(const struct task *task, int64_t now_ns, struct occasion *out, int64_t *due_ns)
 {
     *due_ns = INT64_MAX;
     for (size_t i = 0; i < task->context.filter_count; i++) {
-        if (!task->filters[i].news)
+        struct task_filter *filter = &task->filters[i];
+        if (!filter->news)
             continue;
-        if (pace_due_ns(&task->filters[i].pace) <= now_ns)
-            return i;
-        *due_ns = MIN(*due_ns, pace_due_ns(&task->filters[i].pace));
+        *out = (struct occasion){OCCASION_BOUND, i, filter->worthwhile ? &filter->pace : &filter->others_pace};
+        if (pace_due_ns(out->pace) <= now_ns) {
+            filter->news = filter->worthwhile = false;
+            return true;
+        }
+        if (filter->worthwhile) /* others wait for the next occasion after their time */
+            *due_ns = MIN(*due_ns, pace_due_ns(out->pace));
     }
-    return task->context.filter_count;
+    return false;
 }
 
-enum occasion { OCCASION_STOP, OCCASION_BOUND, OCCASION_PROGRESS };
-
 /* Suspends until there is something to send. */
-static kith_error *wait_for_occasion(struct reporter *reporter, enum occasion *out, size_t *filter)
+static kith_error *wait_for_occasion(struct reporter *reporter, struct occasion *out)
 {
     struct task *task = reporter->task;
     HOLD_MUTEX(&task->mutex);
     for (;;) {
         int64_t now_ns = clock_monotonic_ns(task_clock(task)), due_ns;
-        *out = OCCASION_STOP;
-        if (task->stopping)
+        out->kind = OCCASION_STOP;
+        if (task->stopping || find_news(task, now_ns, out, &due_ns))
             return NULL;
-        *out = OCCASION_BOUND;
-        *filter = next_news(task, now_ns, &due_ns);
-        if (*filter < task->context.filter_count) {
-            task->filters[*filter].news = false;
-            return NULL;
-        }
-        *out = OCCASION_PROGRESS;
+        out->kind = OCCASION_PROGRESS;
         if (task->executions > 0)
             due_ns = MIN(due_ns, reporter->next_progress_ns);
         if (task->executions > 0 && now_ns >= reporter->next_progress_ns)
@@ -106,13 +110,12 @@ static kith_error *report(void *argument)
     struct reporter *reporter = argument;
     fiber_make_urgent();
     for (;;) {
-        enum occasion occasion;
-        size_t filter = 0;
-        TRY(wait_for_occasion(reporter, &occasion, &filter));
-        if (occasion == OCCASION_STOP)
+        struct occasion occasion;
+        TRY(wait_for_occasion(reporter, &occasion));
+        if (occasion.kind == OCCASION_STOP)
             return NULL;
-        if (occasion == OCCASION_BOUND) {
-            TRY(send_bound(reporter, filter));
+        if (occasion.kind == OCCASION_BOUND) {
+            TRY(send_bound(reporter, occasion.filter, occasion.pace));
             continue;
         }
         TRY(send_metrics(reporter, false));

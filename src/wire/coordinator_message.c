@@ -1,5 +1,6 @@
 #include "base/limits.h"
 #include "wire/message_parts.h"
+#include "wire/scalar_codec.h"
 
 enum { SETTING_TEXT_BYTES = 64 };
 
@@ -18,6 +19,16 @@ static kith_error *encode_settings(const struct settings *settings, struct arena
     return NULL;
 }
 
+static kith_error *encode_steps(const struct steps_message *steps, struct arena *arena, Kith__V1__BoundSteps **out)
+{
+    TRY(protobuf_new(arena, &kith__v1__bound_steps__descriptor, out));
+    (*out)->expression_id = steps->filter_id;
+    TRY(ARENA_NEW_ARRAY(arena, &(*out)->values, steps->value_count));
+    for (; (*out)->n_values < steps->value_count; (*out)->n_values++)
+        TRY(scalar_encode(&steps->values[(*out)->n_values], arena, &(*out)->values[(*out)->n_values]));
+    return NULL;
+}
+
 static kith_error *encode_set_plan(const struct set_plan *plan, struct arena *arena, Kith__V1__SetPlanRequest **out)
 {
     TRY(protobuf_new(arena, &kith__v1__set_plan_request__descriptor, out));
@@ -28,6 +39,9 @@ static kith_error *encode_set_plan(const struct set_plan *plan, struct arena *ar
     request->query_start_time_ns = (uint64_t)plan->query_start_unix_ns;
     request->maybe_share_bounds_case = KITH__V1__SET_PLAN_REQUEST__MAYBE_SHARE_BOUNDS_SHARE_BOUNDS;
     request->share_bounds = plan->share_bounds;
+    TRY(ARENA_NEW_ARRAY(arena, &request->bound_steps, plan->steps_count));
+    for (; request->n_bound_steps < plan->steps_count; request->n_bound_steps++)
+        TRY(encode_steps(&plan->steps[request->n_bound_steps], arena, &request->bound_steps[request->n_bound_steps]));
     return encode_settings(&plan->settings, arena, request);
 }
 
@@ -69,6 +83,31 @@ static kith_error *decode_settings(const Kith__V1__SetPlanRequest *request, stru
     return NULL;
 }
 
+static kith_error *decode_steps(const Kith__V1__BoundSteps *message, struct arena *arena, struct steps_message *out)
+{
+    if (message->n_values > LIMIT_BOUND_STEPS)
+        return error_new(KITH_ERROR_PROTOCOL, "%zu steps of a dynamic filter; at most BOUND_STEPS (%d) are taken",
+                         message->n_values, LIMIT_BOUND_STEPS);
+    struct scalar *values;
+    TRY(ARENA_NEW_ARRAY(arena, &values, message->n_values));
+    for (size_t i = 0; i < message->n_values; i++)
+        TRY(error_wrap(scalar_decode(message->values[i], arena, &values[i]), "step %zu of a dynamic filter", i));
+    *out =
+        (struct steps_message){.filter_id = message->expression_id, .value_count = message->n_values, .values = values};
+    return NULL;
+}
+
+static kith_error *decode_all_steps(const Kith__V1__SetPlanRequest *request, struct arena *arena, struct set_plan *out)
+{
+    if (request->n_bound_steps > LIMIT_DYNAMIC_FILTERS)
+        return error_new(KITH_ERROR_PROTOCOL, "steps of %zu dynamic filters; a plan has at most DYNAMIC_FILTERS (%d)",
+                         request->n_bound_steps, LIMIT_DYNAMIC_FILTERS);
+    TRY(ARENA_NEW_ARRAY(arena, &out->steps, request->n_bound_steps));
+    for (; out->steps_count < request->n_bound_steps; out->steps_count++)
+        TRY(decode_steps(request->bound_steps[out->steps_count], arena, &out->steps[out->steps_count]));
+    return NULL;
+}
+
 static kith_error *decode_set_plan(const Kith__V1__SetPlanRequest *request, struct arena *arena, struct set_plan *out)
 {
     char *plan;
@@ -82,6 +121,7 @@ static kith_error *decode_set_plan(const Kith__V1__SetPlanRequest *request, stru
     out->plan = (struct str){plan, request->plan_proto.len};
     out->query_start_unix_ns = (int64_t)request->query_start_time_ns;
     out->share_bounds = request->maybe_share_bounds_case != 0 && request->share_bounds;
+    TRY(decode_all_steps(request, arena, out));
     return decode_settings(request, &out->settings);
 }
 

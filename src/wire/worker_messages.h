@@ -52,6 +52,13 @@ struct bound_message {
     int64_t found_unix_ns; /* when the task found it, by its wall clock; 0 = not said */
 };
 
+/* Values of a filter's first sort expression, weakest first: a bound is worth telling when it passes one of them. */
+struct steps_message {
+    uint64_t filter_id;
+    size_t value_count;
+    const struct scalar *values;
+};
+
 struct set_plan {
     struct task_key key;
     uint64_t task_count;
@@ -59,6 +66,8 @@ struct set_plan {
     struct settings settings; /* sent by name; a name that the worker does not know is ignored */
     int64_t query_start_unix_ns;
     bool share_bounds; /* this task takes part in sharing */
+    size_t steps_count;
+    struct steps_message *steps; /* of a filter that has none, every bound is worth telling */
 };
 
 enum coordinator_message_kind { COORDINATOR_SET_PLAN, COORDINATOR_APPLY_BOUND };

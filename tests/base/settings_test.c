@@ -60,10 +60,12 @@ static void wrong_values_are_refused_with_what_was_expected(void **state)
 
 static void a_choice_of_off_and_on_takes_truth_values(void **state)
 {
-    assert_ok(set("distributed.sibling_topk", "on"));
-    assert_int_equal(settings_get(&settings, SETTING_SIBLING_TOPK), 1);
+    assert_ok(set("distributed.sibling_topk", "true"));
+    assert_int_equal(settings_get(&settings, SETTING_SIBLING_TOPK), SIBLING_TOPK_ON);
     assert_ok(set("distributed.sibling_topk", "false"));
-    assert_int_equal(settings_get(&settings, SETTING_SIBLING_TOPK), 0);
+    assert_int_equal(settings_get(&settings, SETTING_SIBLING_TOPK), SIBLING_TOPK_OFF);
+    assert_ok(set("distributed.sibling_topk", "auto"));
+    assert_int_equal(settings_get(&settings, SETTING_SIBLING_TOPK), SIBLING_TOPK_AUTO);
 }
 
 int main(void)

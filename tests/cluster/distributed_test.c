@@ -39,8 +39,9 @@ static kith_error *run_on_each_cluster(void *argument)
         _cleanup_(fixture_stop) struct fixture fixture = {0};
         TRY(fixture_start(&fixture, workers));
         TRY(fixture_set(&fixture, "distributed.file_scan_config_bytes_per_partition", "1"));
+        static const char *const sharing[] = {"off", "on", "auto", "on", "auto", "auto"};
         for (size_t i = 0; i < 2 * ARRAY_SIZE(batch_sizes); i++) {
-            TRY(fixture_set(&fixture, "distributed.sibling_topk", i % 2 == 0 ? "off" : "on"));
+            TRY(fixture_set(&fixture, "distributed.sibling_topk", sharing[i]));
             TRY(fixture_set(&fixture, "execution.batch_size", batch_sizes[i / 2]));
             TRY(fixture_set(&fixture, "execution.target_partitions", i < 3 ? "0" : "3"));
             TRY(fixture_set(&fixture, "distributed.compression", i < 2 ? "none" : i < 4 ? "zstd" : "lz4"));
@@ -117,10 +118,12 @@ static kith_error *share_bounds(void *argument)
     _cleanup_(fixture_stop) struct fixture fixture = {0};
     _cleanup_(outcome_reset) struct outcome off = {0};
     TRY(fixture_start(&fixture, 2));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk_head_start", "10s")); /* however busy the machine */
+    TRY(fixture_set(&fixture, "distributed.sibling_topk", "off"));
     TRY(fixture_run(&fixture, sql, &off));
-    TRY(fixture_set(&fixture, "distributed.sibling_topk", "on"));
     for (int i = 0; i < 20; i++) {
         _cleanup_(outcome_reset) struct outcome on = {0};
+        TRY(fixture_set(&fixture, "distributed.sibling_topk", i % 2 == 0 ? "on" : "auto"));
         TRY(fixture_run(&fixture, sql, &on));
         TRY(expect_same_rows(sql, &off, &on));
         if (100 * on.bytes_scanned > 15 * off.bytes_scanned)
@@ -139,6 +142,74 @@ static void a_siblings_bound_spares_a_task_what_nothing_else_can(void **state)
     run_on(2, share_bounds, NULL);
 }
 
+static int64_t wall_ns(void)
+{
+    return system_clock.wall_ns(&system_clock);
+}
+
+/* Row groups may hold 900000 for all that statistics say, and nothing above 800000 counts: no bound rules one out. */
+static kith_error *share_what_rules_out_nothing(void *argument)
+{
+    static const char sql[] = "SELECT score FROM scores WHERE score < 800000 ORDER BY score DESC LIMIT 100";
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    _cleanup_(outcome_reset) struct outcome all = {0};
+    _cleanup_(outcome_reset) struct outcome sparing = {0};
+    TRY(fixture_start(&fixture, 2));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk", "on"));
+    TRY(fixture_run(&fixture, sql, &all));
+    EXPECT(strstr(strbuf_text(&all.analyzed), "bounds: reported=0") == NULL);
+    TRY(fixture_set(&fixture, "distributed.sibling_topk", "auto"));
+    int64_t start_ns = wall_ns();
+    TRY(fixture_run(&fixture, sql, &sparing));
+    int64_t elapsed_ns = wall_ns() - start_ns;
+    TRY(expect_same_rows(sql, &all, &sparing));
+    const char *reported = strstr(strbuf_text(&sparing.analyzed), "bounds: reported=");
+    EXPECT(reported != NULL);
+    /* One a task in a tenth of a second, of which this should take little. */
+    EXPECT(strtoll(reported + strlen("bounds: reported="), NULL, 10) <=
+           2 * (elapsed_ns / (100 * NANOSECONDS_PER_MILLISECOND)));
+    return NULL;
+}
+
+static void auto_is_silent_where_no_bound_rules_out_a_row_group(void **state)
+{
+    write_scores("scores/a.parquet", 1, 6, 500, -1);
+    write_scores("scores/b.parquet", 2, 6, 500, -1);
+    run_on(2, share_what_rules_out_nothing, NULL);
+}
+
+static kith_error *forbid_sharing(void *argument)
+{
+    static const char *const forbidding[][2] = {
+        {"optimizer.enable_dynamic_filter_pushdown", "off"},
+        {"optimizer.enable_topk_dynamic_filter_pushdown", "off"},
+        {"distributed.remote_dynamic_filters", "off"},
+        {"distributed.sibling_topk", "off"},
+    };
+    static const char *const allowed[] = {"on", "auto"};
+    for (size_t i = 0; i < ARRAY_SIZE(forbidding) + ARRAY_SIZE(allowed); i++) {
+        _cleanup_(fixture_stop) struct fixture fixture = {0};
+        _cleanup_(outcome_reset) struct outcome outcome = {0};
+        bool forbids = i < ARRAY_SIZE(forbidding);
+        TRY(fixture_start(&fixture, 2));
+        TRY(fixture_set(&fixture, "distributed.sibling_topk", forbids ? "on" : allowed[i - ARRAY_SIZE(forbidding)]));
+        if (forbids)
+            TRY(fixture_set(&fixture, forbidding[i][0], forbidding[i][1]));
+        TRY(fixture_run(&fixture, queries[0], &outcome));
+        bool shared = strstr(strbuf_text(&outcome.analyzed), "bounds: reported=") != NULL;
+        if (shared == forbids)
+            return error_new(KITH_ERROR_INTERNAL, "%s in setting %zu:\n%s", shared ? "shared" : "did not share", i,
+                             strbuf_text(&outcome.analyzed));
+    }
+    return NULL;
+}
+
+static void each_of_four_settings_forbids_sharing(void **state)
+{
+    write_tables();
+    run_on(2, forbid_sharing, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +218,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_limit_without_an_order_gives_so_many_of_the_rows, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(the_analysed_plan_tells_of_each_task, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(auto_is_silent_where_no_bound_rules_out_a_row_group, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(each_of_four_settings_forbids_sharing, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(a_siblings_bound_spares_a_task_what_nothing_else_can, temporary_folder_enter,
                                         temporary_folder_leave),

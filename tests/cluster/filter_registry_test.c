@@ -9,7 +9,7 @@ static const struct sort_expr by_score = {.expr = &score, .order = {.descending 
 static struct filter_registry *registry_of(size_t tasks, int64_t interval_ns)
 {
     struct filter_registry *registry = NULL;
-    assert_ok(filter_registry_new(tasks, pace_make(interval_ns, 1), NULL, &registry));
+    assert_ok(filter_registry_new(tasks, pace_make(interval_ns, 1), pace_make(0, 1), NULL, &registry));
     assert_ok(filter_registry_add(registry, 1, &by_score, 1));
     return registry;
 }
@@ -154,7 +154,7 @@ static void a_bound_without_room_in_the_pool_is_dropped(void **state)
     _cleanup_(memory_pool_free) struct memory_pool *pool = NULL;
     _cleanup_(filter_registry_free) struct filter_registry *registry = NULL;
     assert_ok(memory_pool_new(1000, &pool));
-    assert_ok(filter_registry_new(2, pace_make(0, 1), pool, &registry));
+    assert_ok(filter_registry_new(2, pace_make(0, 1), pace_make(0, 1), pool, &registry));
     assert_ok(filter_registry_add(registry, 1, &by_score, 1));
     size_t before = memory_pool_used(pool);
     struct reservation rest = reservation_make(pool, "test");
@@ -165,6 +165,64 @@ static void a_bound_without_room_in_the_pool_is_dropped(void **state)
     assert_true(report(registry, 0, 6));
     assert_true(memory_pool_used(pool) > before);
     assert_int_equal(take(registry, 1), 6);
+}
+
+/* Task 0 has no row group that a bound rules out, task 1 has two. */
+static void what_rules_out_no_row_group_of_a_task_is_told_at_another_pace(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = NULL;
+    const struct scalar values[] = {{.type = {.id = TYPE_INT64}, .int64 = 10},
+                                    {.type = {.id = TYPE_INT64}, .int64 = 20}};
+    const struct bound_steps none = {0}, two = {values, 2, by_score.order};
+    struct pace slow = pace_make(1000, 1);
+    slow.used_until_ns = 1000;
+    assert_ok(filter_registry_new(3, pace_make(0, 1), slow, NULL, &registry));
+    assert_ok(filter_registry_add(registry, 1, &by_score, 1));
+    filter_registry_set_steps(registry, 1, 0, &none);
+    filter_registry_set_steps(registry, 1, 1, &two);
+    report(registry, 2, 9);
+    assert_true(filter_registry_waits(registry, 1));
+    assert_false(filter_registry_has_worthwhile(registry, 1));
+    assert_int_equal(take(registry, 1), INT64_MIN);
+    report(registry, 2, 11);
+    assert_true(filter_registry_has_worthwhile(registry, 1));
+    assert_int_equal(take(registry, 1), 11);
+    report(registry, 2, 19); /* no further step */
+    assert_int_equal(take_at(registry, 1, 999), INT64_MIN);
+    assert_int_equal(take_at(registry, 1, 1000), 19);
+    report(registry, 2, 25);
+    assert_int_equal(take_at(registry, 1, 1000), 25);
+    assert_int_equal(take_at(registry, 0, 999), INT64_MIN);
+    assert_int_equal(take_at(registry, 0, 1000), 25);
+}
+
+static void a_task_is_told_only_of_what_its_own_bound_does_not_rule_out(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = NULL;
+    const struct scalar value = {.type = {.id = TYPE_INT64}, .int64 = 10};
+    const struct bound_steps steps = {&value, 1, by_score.order};
+    assert_ok(filter_registry_new(2, pace_make(0, 1), pace_of_others(0), NULL, &registry));
+    assert_ok(filter_registry_add(registry, 1, &by_score, 1));
+    filter_registry_set_steps(registry, 1, 0, &steps);
+    report(registry, 0, 10);
+    report(registry, 1, 50);
+    assert_false(filter_registry_has_worthwhile(registry, 0));
+    assert_int_equal(take(registry, 0), INT64_MIN);
+}
+
+static void an_improvement_costs_a_message_to_each_other_task_at_most(void **state)
+{
+    uint64_t random = 3;
+    for (size_t tasks = 1; tasks <= 64; tasks *= 2) {
+        _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of(tasks, 0);
+        for (int64_t value = 0; value < 50; value++) {
+            uint64_t before = counters_of(registry).sent;
+            report(registry, test_random(&random) % tasks, value);
+            for (size_t i = 0; i < 2 * tasks; i++)
+                take(registry, i % tasks);
+            assert_int_equal(counters_of(registry).sent - before, tasks - 1);
+        }
+    }
 }
 
 /* What the tasks of the model know: everything that each reported or was sent. */
@@ -234,6 +292,9 @@ int main(void)
         cmocka_unit_test(the_interval_holds_bounds_back_and_lets_the_newest_through),
         cmocka_unit_test(a_burst_goes_out_at_once_and_is_there_again_after_a_rest),
         cmocka_unit_test(without_a_set_interval_it_grows_with_the_tasks),
+        cmocka_unit_test(what_rules_out_no_row_group_of_a_task_is_told_at_another_pace),
+        cmocka_unit_test(a_task_is_told_only_of_what_its_own_bound_does_not_rule_out),
+        cmocka_unit_test(an_improvement_costs_a_message_to_each_other_task_at_most),
         cmocka_unit_test(bounds_of_unknown_filters_or_other_types_are_refused),
         cmocka_unit_test(a_bound_without_room_in_the_pool_is_dropped),
         cmocka_unit_test(random_reports_leave_every_task_with_the_strongest_bound),

@@ -187,7 +187,8 @@ static void a_task_that_a_promise_would_rule_out_waits(void **state)
 {
     write_scores("scores/a.parquet", 1, 4, 1000, 2);
     write_scores("scores/b.parquet", 2, 4, 1000, -1);
-    _cleanup_(planned_reset) struct planned promised = plan("SELECT id FROM scores ORDER BY score DESC LIMIT 10", 2);
+    _cleanup_(planned_reset) struct planned promised =
+        plan("SELECT id FROM scores WHERE keep <> 0 ORDER BY score DESC LIMIT 10", 2);
     assert_true(promised.stages->promise.exists);
     assert_true(promised.stages->promise.value.int64 >= 950000);
     size_t waiting = promised.stages->tasks[0].waits ? 0 : 1;
@@ -210,6 +211,45 @@ static void too_few_rows_or_an_expression_promise_nothing(void **state)
     }
 }
 
+/* Groups of a: three below 900000 and one up to 1000000; of b: four below 900000. */
+static void steps_are_the_best_values_of_the_row_groups_that_are_left(void **state)
+{
+    write_scores("scores/a.parquet", 1, 4, 1000, 2);
+    write_scores("scores/b.parquet", 2, 4, 1000, -1);
+    _cleanup_(planned_reset) struct planned planned =
+        plan("SELECT id FROM scores WHERE keep <> 0 ORDER BY score DESC LIMIT 10", 2);
+    const struct stage_plan *stages = planned.stages;
+    const struct stage_task *a = stages->tasks[0].promising > 0 ? &stages->tasks[0] : &stages->tasks[1];
+    const struct stage_task *b = a == &stages->tasks[0] ? &stages->tasks[1] : &stages->tasks[0];
+    assert_int_equal(stages->steps.count, 7); /* of eight: one quarter of them at a time */
+    assert_int_equal(a->steps.count, 4);
+    assert_int_equal(b->steps.count, 4);
+    assert_true(a->steps.values[2].int64 <= 900000 && a->steps.values[3].int64 >= 950000);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(b->steps.values[i].int64 <= 900000);
+    assert_int_equal(bound_steps_passed(&b->steps, &a->steps.values[3]), 4);
+    assert_int_equal(bound_steps_passed(&stages->steps, &a->steps.values[3]), 7);
+}
+
+/* Without WHERE a thousand rows of the best row group prove a bound before anything is read. */
+static void what_the_planned_bound_rules_out_is_no_step(void **state)
+{
+    write_scores("scores/a.parquet", 1, 4, 1000, 2);
+    write_scores("scores/b.parquet", 2, 4, 1000, -1);
+    _cleanup_(planned_reset) struct planned planned = plan("SELECT id FROM scores ORDER BY score DESC LIMIT 10", 2);
+    assert_int_equal(planned.stages->steps.count, 1);
+    assert_true(planned.stages->steps.values[0].int64 >= 950000);
+    assert_false(planned.stages->tasks[0].waits || planned.stages->tasks[1].waits);
+}
+
+static void an_expression_has_no_steps(void **state)
+{
+    write_scores("scores/a.parquet", 1, 4, 1000, 2);
+    _cleanup_(planned_reset) struct planned planned = plan("SELECT id FROM scores ORDER BY score + 1 LIMIT 10", 2);
+    assert_int_not_equal(planned.stages->filter_id, 0);
+    assert_int_equal(planned.stages->steps.count, 0);
+}
+
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, temporary_folder_enter, temporary_folder_leave)
 
 int main(void)
@@ -224,6 +264,9 @@ int main(void)
         IN_A_FOLDER(files_of_equal_size_go_whole_to_tasks),
         IN_A_FOLDER(a_task_that_a_promise_would_rule_out_waits),
         IN_A_FOLDER(too_few_rows_or_an_expression_promise_nothing),
+        IN_A_FOLDER(steps_are_the_best_values_of_the_row_groups_that_are_left),
+        IN_A_FOLDER(what_the_planned_bound_rules_out_is_no_step),
+        IN_A_FOLDER(an_expression_has_no_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

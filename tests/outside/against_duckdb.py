@@ -258,7 +258,7 @@ def main():
                 text, extra = query(rng), rng.choice(SETTINGS)
                 if options.workers:
                     extra = extra + ["--local-workers", str(options.workers), "--set", "distributed.file_scan_config_bytes_per_partition=1",
-                                     "--set", f"distributed.sibling_topk={rng.choice(['on', 'off'])}"]
+                                     "--set", f"distributed.sibling_topk={rng.choice(['on', 'off', 'auto'])}"]
                 total += 1
                 problem = compare(options.kith, f"{folder}/t", connection, text, extra)
                 if problem is not None:

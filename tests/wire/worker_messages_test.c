@@ -50,11 +50,15 @@ static void a_plan_arrives_with_its_settings(void **state)
     _cleanup_(arena_reset) struct arena arena = {0};
     struct coordinator_message message = {.kind = COORDINATOR_SET_PLAN}, read;
     struct set_plan *plan = &message.set_plan;
+    const struct scalar values[] = {{.type = {.id = TYPE_INT64}, .int64 = 5}, scalar_null(&values[0].type)};
+    struct steps_message steps[] = {{.filter_id = 7, .value_count = 2, .values = values}, {.filter_id = 8}};
     *plan = (struct set_plan){.key = key,
                               .task_count = 4,
                               .plan = {"plan\0bytes", 10},
                               .query_start_unix_ns = 1700000000123456789,
-                              .share_bounds = true};
+                              .share_bounds = true,
+                              .steps_count = 2,
+                              .steps = steps};
     settings_init(&plan->settings);
     assert_ok(settings_set(&plan->settings, SETTING_BATCH_SIZE, "1000"));
     assert_ok(settings_set(&plan->settings, SETTING_COMPRESSION, "none"));
@@ -67,6 +71,13 @@ static void a_plan_arrives_with_its_settings(void **state)
     assert_true(str_equal(read.set_plan.plan, plan->plan));
     assert_int_equal(read.set_plan.query_start_unix_ns, plan->query_start_unix_ns);
     assert_true(read.set_plan.share_bounds);
+    assert_int_equal(read.set_plan.steps_count, 2);
+    assert_int_equal(read.set_plan.steps[0].filter_id, 7);
+    assert_int_equal(read.set_plan.steps[0].value_count, 2);
+    assert_int_equal(read.set_plan.steps[0].values[0].int64, 5);
+    assert_true(read.set_plan.steps[0].values[1].is_null);
+    assert_int_equal(read.set_plan.steps[1].filter_id, 8);
+    assert_int_equal(read.set_plan.steps[1].value_count, 0);
     assert_memory_equal(&read.set_plan.settings, &plan->settings, sizeof plan->settings);
 }
 
@@ -97,6 +108,21 @@ static void a_setting_that_the_worker_does_not_know_is_ignored(void **state)
     settings_init(&defaults);
     assert_memory_equal(&read.set_plan.settings, &defaults, sizeof defaults);
     assert_false(read.set_plan.share_bounds);
+    assert_int_equal(read.set_plan.steps_count, 0);
+}
+
+static void more_steps_than_are_ever_sent_are_refused(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct coordinator_message message = {.kind = COORDINATOR_SET_PLAN}, read;
+    struct scalar values[LIMIT_BOUND_STEPS + 1];
+    for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+        values[i] = (struct scalar){.type = {.id = TYPE_INT64}, .int64 = (int64_t)i};
+    struct steps_message steps = {.filter_id = 1, .value_count = ARRAY_SIZE(values), .values = values};
+    message.set_plan = (struct set_plan){.key = key, .task_count = 4, .steps_count = 1, .steps = &steps};
+    assert_ok(coordinator_message_encode(&message, &bytes));
+    assert_fails(coordinator_message_decode(bytes_of(&bytes), &arena, &read), KITH_ERROR_PROTOCOL, "BOUND_STEPS");
 }
 
 static void a_bound_of_every_type_arrives(void **state)
@@ -221,6 +247,7 @@ int main(void)
         cmocka_unit_test(a_workers_description_arrives),
         cmocka_unit_test(a_worker_of_another_project_has_no_protocol_version),
         cmocka_unit_test(a_plan_arrives_with_its_settings),
+        cmocka_unit_test(more_steps_than_are_ever_sent_are_refused),
         cmocka_unit_test(a_setting_that_the_worker_does_not_know_is_ignored),
         cmocka_unit_test(a_bound_of_every_type_arrives),
         cmocka_unit_test(metrics_arrive_by_name),
