@@ -25,6 +25,8 @@ enum sibling_topk { SIBLING_TOPK_OFF, SIBLING_TOPK_ON, SIBLING_TOPK_AUTO };
     X(PARQUET_PRUNING, "execution.parquet.pruning", BOOL, 1, 0, 1, NULL, "skip row groups by their statistics")   \
     X(PARQUET_PAGE_INDEX, "execution.parquet.enable_page_index", BOOL, 1, 0, 1, NULL,                             \
       "skip pages by the page index where a file has one")                                                        \
+    X(PARQUET_PAGE_INDEX_BYTES, "execution.parquet.page_index_min_bytes", BYTES, 65536, 0, INT64_MAX, NULL,       \
+      "a column chunk of fewer bytes is read without its page index, which would not pay")                        \
     X(PARQUET_PUSHDOWN_FILTERS, "execution.parquet.pushdown_filters", BOOL, 1, 0, 1, NULL,                        \
       "evaluate filters while decoding, so that other columns are decoded for surviving rows only")               \
     X(PARQUET_REORDER_ROW_GROUPS, "execution.parquet.reorder_row_groups", BOOL, 1, 0, 1, NULL,                    \

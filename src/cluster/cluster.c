@@ -24,6 +24,8 @@ struct cluster {
 struct joining {
     struct runtime *runtime;
     const struct settings *settings;
+    kith_error *(*dial)(void *context, const char *target, int64_t deadline_ns, struct transport **out);
+    void *dial_context;
     struct cluster_worker *worker;
     struct fiber *fiber;
 };
@@ -43,6 +45,8 @@ static kith_error *open_channel(const struct joining *joining)
     const struct grpc_channel_options options = {
         .connect_timeout_ns = settings_get(settings, SETTING_CONNECT_TIMEOUT) * NANOSECONDS_PER_MILLISECOND,
         .http2 = {.keepalive_ns = settings_get(settings, SETTING_KEEPALIVE) * NANOSECONDS_PER_MILLISECOND},
+        .dial = joining->dial,
+        .dial_context = joining->dial_context,
     };
     TRY(grpc_channel_open(joining->runtime, joining->worker->address, &options, &joining->worker->channel));
     return not_there(joining->worker, grpc_channel_connect(joining->worker->channel));
@@ -106,8 +110,11 @@ static kith_error *join_all(struct joining *joinings, size_t count)
     return error;
 }
 
-kith_error *cluster_connect(struct runtime *runtime, const char *const *addresses, size_t count,
-                            const struct settings *settings, struct cluster **out)
+kith_error *cluster_connect_by(struct runtime *runtime, const char *const *addresses, size_t count,
+                               const struct settings *settings,
+                               kith_error *(*dial)(void *context, const char *target, int64_t deadline_ns,
+                                                   struct transport **out),
+                               void *dial_context, struct cluster **out)
 {
     _cleanup_(cluster_free) struct cluster *cluster = NULL;
     _cleanup_free_ struct joining *joinings = NULL;
@@ -122,11 +129,18 @@ kith_error *cluster_connect(struct runtime *runtime, const char *const *addresse
         struct cluster_worker *worker = &cluster->workers[cluster->count];
         TRY(address_parse(addresses[cluster->count], &parsed));
         TRY(alloc_string(addresses[cluster->count], strlen(addresses[cluster->count]), &worker->address));
-        joinings[cluster->count] = (struct joining){.runtime = runtime, .settings = settings, .worker = worker};
+        joinings[cluster->count] = (struct joining){
+            .runtime = runtime, .settings = settings, .dial = dial, .dial_context = dial_context, .worker = worker};
     }
     TRY(join_all(joinings, count));
     *out = TAKE(cluster);
     return NULL;
+}
+
+kith_error *cluster_connect(struct runtime *runtime, const char *const *addresses, size_t count,
+                            const struct settings *settings, struct cluster **out)
+{
+    return cluster_connect_by(runtime, addresses, count, settings, NULL, NULL, out);
 }
 
 void cluster_free(struct cluster *cluster)

@@ -10,11 +10,19 @@
 
 struct cluster;
 struct grpc_channel;
+struct transport;
 
 /* Connects to every address (HOST:PORT) and checks protocol version and capabilities. A worker that is not there, is no
  * Kith worker, or speaks another version is an error that names it. From a fiber. */
 kith_error *cluster_connect(struct runtime *runtime, const char *const *addresses, size_t count,
                             const struct settings *settings, struct cluster **out) _must_check_;
+
+/* The same, over transports that `dial` makes; NULL = sockets. For tests and simulation. */
+kith_error *cluster_connect_by(struct runtime *runtime, const char *const *addresses, size_t count,
+                               const struct settings *settings,
+                               kith_error *(*dial)(void *context, const char *target, int64_t deadline_ns,
+                                                   struct transport **out),
+                               void *dial_context, struct cluster **out) _must_check_;
 
 /* Closes the channels. From a fiber. */
 void cluster_free(struct cluster *cluster);

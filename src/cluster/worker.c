@@ -63,6 +63,11 @@ kith_error *worker_listen(struct worker *worker, const char *address, const char
     return grpc_server_listen(worker->server, address, out_address);
 }
 
+kith_error *worker_serve(struct worker *worker, struct transport *take_transport)
+{
+    return grpc_server_serve(worker->server, take_transport);
+}
+
 size_t worker_live_tasks(const struct worker *worker)
 {
     return atomic_load_explicit(&worker->tasks.live, memory_order_relaxed);

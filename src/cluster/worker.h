@@ -8,6 +8,7 @@
 
 #include "runtime/runtime.h"
 
+struct transport;
 struct worker;
 
 struct worker_options {
@@ -20,6 +21,9 @@ kith_error *worker_new(struct runtime *runtime, const struct worker_options *opt
 /* Listens on HOST:PORT (port 0 = any); *out_address is where it really listens and lives as long as the worker. From a
  * fiber. */
 kith_error *worker_listen(struct worker *worker, const char *address, const char **out_address) _must_check_;
+
+/* Serves a coordinator that is already connected. The transport is the worker's from now on, also on error. */
+kith_error *worker_serve(struct worker *worker, struct transport *take_transport) _must_check_;
 
 /* Tasks that have not ended; for tests that nothing is left behind. */
 size_t worker_live_tasks(const struct worker *worker);

@@ -1,8 +1,5 @@
 #include "exec/scan.h"
 
-/* A column chunk this small is read whole before an index of its pages would pay. */
-enum { BYTES_WORTH_A_PAGE_INDEX = 1 << 16 };
-
 struct scan_column {
     struct parquet_column_reader *reader; /* NULL: the file lacks the column */
     struct parquet_page_index *index;     /* NULL: none, or not worth reading */
@@ -371,7 +368,7 @@ static kith_error *open_column(struct row_group_scan *scan, size_t column, const
     const struct parquet_chunk *described = &file->metadata->row_groups[scan->morsel.row_group].chunks[chunk];
     bool may_skip = scan->plan->scan->predicate != NULL || scan->plan->scan->dynamic_filter_count > 0;
     if (may_skip && settings_get(settings, SETTING_PARQUET_PAGE_INDEX) != 0 &&
-        described->pages.length >= BYTES_WORTH_A_PAGE_INDEX)
+        described->pages.length >= (uint64_t)settings_get(settings, SETTING_PARQUET_PAGE_INDEX_BYTES))
         TRY(parquet_page_index_read(file, scan->morsel.row_group, (size_t)chunk, &scan->metrics.bytes_read,
                                     &self->index));
     return parquet_column_reader_new(file, scan->morsel.row_group, (size_t)chunk, self->index, &options, &scan->metrics,
