@@ -13,9 +13,11 @@ static size_t steps_passed(const struct task_filter *filter, const struct bound 
 
 /* Called by whatever fiber found the bound; says only that there is one. What is worth little waits until something
  * else is sent. */
-static void note_bound(void *context, struct bound *bound)
+static void note_bound(struct dynamic_filter_watcher *watcher, enum bound_origin origin, struct bound *bound)
 {
-    struct task_filter *filter = context;
+    struct task_filter *filter = CONTAINER_OF(watcher, struct task_filter, watcher);
+    if (origin != BOUND_LOCAL)
+        return;
     HOLD_MUTEX(&filter->task->mutex);
     bool worthwhile = filter->steps == NULL || steps_passed(filter, bound) > filter->passed;
     if (worthwhile && !filter->worthwhile)
@@ -65,7 +67,8 @@ static kith_error *prepare_filters(struct task *task, const struct set_plan *req
         task->filters[i].pace = pace_of_settings(&task->context.settings, (size_t)request->task_count);
         task->filters[i].others_pace = pace_of_others(now_ns);
         TRY(keep_steps(task, i, request));
-        dynamic_filter_set_listener(task->context.filters[i], note_bound, &task->filters[i]);
+        task->filters[i].watcher.changed = note_bound;
+        dynamic_filter_watch(task->context.filters[i], &task->filters[i].watcher);
     }
     return NULL;
 }

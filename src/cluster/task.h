@@ -21,8 +21,8 @@
 #include "runtime/mutex.h"
 #include "wire/worker_messages.h"
 
-/* What a filter's listener is given. */
 struct task_filter {
+    struct dynamic_filter_watcher watcher;
     struct task *task;
     const struct bound_steps *steps; /* NULL: every bound is worth telling */
     struct pace pace, others_pace;   /* of bounds that are worth telling, and of others; the sender's alone */

@@ -82,21 +82,12 @@ static void end_lead(struct scan_stream *stream)
     stream->leads = false;
 }
 
-/* Whoever consumes the rows has found a bound in those given so far. */
-static bool has_found_bound(const struct scan_stream *stream)
-{
-    _cleanup_(bound_unref) struct bound *bound = dynamic_filter_slot(stream->scan->filters[0], BOUND_LOCAL);
-    return bound != NULL;
-}
-
 static kith_error *next_batch(struct scan_stream *stream, struct batch **out)
 {
     struct scan_operator *scan = stream->scan;
     while (wants_more(scan)) {
         struct morsel morsel;
         bool found;
-        if (stream->leads && has_found_bound(stream))
-            end_lead(stream);
         if (!stream->in_row_group) {
             TRY(morsel_queue_take(&scan->queue, operator_now(&scan->node), &morsel, &found));
             if (!found)

@@ -46,7 +46,8 @@ struct morsel {
     bool predicate_proven; /* statistics show that every row satisfies the predicate */
     bool leads;            /* others may be waiting for its reader, who must call morsel_queue_end_lead */
     bool has_best;
-    struct scalar best; /* the best value of the first sort key that it can have */
+    bool best_is_proven; /* not a guess, as where NaN may be */
+    struct scalar best;  /* the best value of the first sort key that it can have */
 };
 
 /* How far a file has got; guarded by the queue's mutex. */
@@ -58,16 +59,24 @@ struct morsel_file {
 /* The partition that gets the first row group leads while it reads it. */
 enum lead { LEAD_NOT_TAKEN, LEAD_TAKEN, LEAD_OVER };
 
+/* Tells the queue of bounds: they may end what partitions wait for. */
+struct bound_watcher {
+    struct dynamic_filter_watcher watcher;
+    struct morsel_queue *queue;
+};
+
 struct morsel_queue {
     const struct parquet_scan *scan;
     bool trust_floats; /* the setting of that name */
     struct table *table;
     struct metric_set *metrics;
     struct dynamic_filter **filters; /* scan->dynamic_filter_count of them, borrowed */
+    struct bound_watcher *watchers;  /* one a filter */
     struct morsel *morsels;
     size_t count;
+    size_t ordered_from;   /* from here on each is proven to be no better than the one before */
     pthread_mutex_t mutex; /* guards what follows */
-    size_t next;
+    size_t next;           /* to be taken; `count` once none is left or none that is left can matter */
     struct morsel_file *files;
     enum lead lead;
     int64_t lead_until_ns;
@@ -82,9 +91,10 @@ kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_s
 void morsel_queue_reset(struct morsel_queue *queue);
 /* The next row group that no bound excludes now; *found is false when there is none. Suspends, for a short time at
  * most, while the leader reads a row group all of which is better than anything in the others: it is likely to give a
- * bound that makes reading them unnecessary. */
+ * bound that makes reading them unnecessary. When a bound excludes all that is left, wherever it came from, the queue
+ * ends at once for everybody. */
 kith_error *morsel_queue_take(struct morsel_queue *queue, int64_t now_ns, struct morsel *out, bool *found) _must_check_;
-/* The leader has come so far that there is a bound, or is through with its row group. */
+/* The leader is through with its row group. A bound of the task ends its lead as well. */
 void morsel_queue_end_lead(struct morsel_queue *queue);
 
 /* Few writers count NaN, which lies outside of min and max and sorts as the largest value. Who knows that there is none

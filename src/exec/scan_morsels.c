@@ -50,6 +50,9 @@ static void find_best(const struct morsel_queue *queue, struct morsel *morsel)
         return;
     table_row_group_statistics(queue->table, morsel->file, morsel->row_group, key->expr->column.index, &statistics);
     /* For the order alone: where NaN might be, the largest number is the better guess. */
+    if (queue->trust_floats)
+        trust_float_statistics(&statistics);
+    morsel->best_is_proven = statistics_best_value(&statistics, &key->expr->type, key->order, &morsel->best);
     trust_float_statistics(&statistics);
     morsel->has_best = statistics_best_value(&statistics, &key->expr->type, key->order, &morsel->best);
 }
@@ -102,6 +105,34 @@ static kith_error *list_file(struct morsel_queue *queue, size_t file, bool prune
     return coop_charge(1);
 }
 
+/* A bound of this task is what the leader's followers wait for; any bound may rule out what is left for them. */
+static void note_bound(struct dynamic_filter_watcher *watcher, enum bound_origin origin, struct bound *bound)
+{
+    struct morsel_queue *queue = CONTAINER_OF(watcher, struct bound_watcher, watcher)->queue;
+    HOLD_MUTEX(&queue->mutex);
+    if (origin == BOUND_LOCAL && queue->lead == LEAD_TAKEN)
+        queue->lead = LEAD_OVER;
+    wait_list_wake_all(&queue->followers);
+}
+
+static kith_error *watch_bounds(struct morsel_queue *queue)
+{
+    TRY(NEW_ARRAY(&queue->watchers, queue->scan->dynamic_filter_count));
+    for (size_t i = 0; i < queue->scan->dynamic_filter_count; i++) {
+        queue->watchers[i] = (struct bound_watcher){.watcher = {.changed = note_bound}, .queue = queue};
+        dynamic_filter_watch(queue->filters[i], &queue->watchers[i].watcher);
+    }
+    return NULL;
+}
+
+static void put_best_first(struct morsel_queue *queue)
+{
+    struct morsel_order by = {queue->scan->dynamic_filters[0].exprs[0].order};
+    qsort_r(queue->morsels, queue->count, sizeof *queue->morsels, compare_morsels, &by);
+    while (queue->ordered_from > 0 && queue->morsels[queue->ordered_from - 1].best_is_proven)
+        queue->ordered_from--;
+}
+
 kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_scan *scan, struct table *table,
                               struct dynamic_filter **filters, const struct settings *settings,
                               struct metric_set *metrics)
@@ -116,12 +147,10 @@ kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_s
     TRY(NEW_ARRAY(&queue->files, table->file_count));
     for (size_t i = 0; i < table->file_count; i++)
         TRY(list_file(queue, i, settings_get(settings, SETTING_PARQUET_PRUNING) != 0));
-    if (scan->dynamic_filter_count > 0 && settings_get(settings, SETTING_PARQUET_REORDER_ROW_GROUPS) &&
-        queue->count > 1) {
-        struct morsel_order by = {scan->dynamic_filters[0].exprs[0].order};
-        qsort_r(queue->morsels, queue->count, sizeof *queue->morsels, compare_morsels, &by);
-    }
-    return NULL;
+    queue->ordered_from = queue->count;
+    if (scan->dynamic_filter_count > 0 && settings_get(settings, SETTING_PARQUET_REORDER_ROW_GROUPS))
+        put_best_first(queue);
+    return watch_bounds(queue);
 }
 
 void morsel_queue_reset(struct morsel_queue *queue)
@@ -130,6 +159,7 @@ void morsel_queue_reset(struct morsel_queue *queue)
         return;
     free(queue->morsels);
     free(queue->files);
+    free(queue->watchers);
     pthread_mutex_destroy(&queue->mutex);
     *queue = (struct morsel_queue){0};
 }
@@ -143,6 +173,9 @@ static void begin_lead(struct morsel_queue *queue, int64_t now_ns, struct morsel
     queue->lead = LEAD_OVER;
     if (queue->scan->dynamic_filter_count == 0)
         return;
+    _cleanup_(bound_unref) struct bound *found = dynamic_filter_slot(queue->filters[0], BOUND_LOCAL);
+    if (found != NULL)
+        return;
     const struct sort_expr *key = &queue->scan->dynamic_filters[0].exprs[0];
     struct column_statistics statistics;
     if (key->expr->kind != EXPR_COLUMN)
@@ -155,14 +188,23 @@ static void begin_lead(struct morsel_queue *queue, int64_t now_ns, struct morsel
     first->leads = true;
 }
 
-/* Whether all that is left is worse than all that the leader reads. Row groups are in the order of their best. */
+static enum bound_origin exclude(const struct morsel_queue *queue, const struct morsel *morsel, bool trust_floats)
+{
+    struct row_group_statistics statistics = {
+        {get_row_group}, queue->table, morsel->file, morsel->row_group, trust_floats};
+    return bounds_exclude(queue->filters, queue->scan->dynamic_filter_count, &statistics.source);
+}
+
+/* Whether all that is left is worse than all that the leader reads, and not ruled out yet. Row groups are in the order
+ * of their best. */
 static bool follows(const struct morsel_queue *queue)
 {
     if (queue->lead != LEAD_TAKEN || queue->next == queue->count)
         return false;
     const struct morsel *next = &queue->morsels[queue->next];
     const struct sort_expr *key = &queue->scan->dynamic_filters[0].exprs[0];
-    return next->has_best && sort_order_compare(&queue->lead_worst, &next->best, key->order) < 0;
+    return next->has_best && sort_order_compare(&queue->lead_worst, &next->best, key->order) < 0 &&
+           exclude(queue, next, queue->trust_floats) == BOUND_ORIGINS;
 }
 
 static kith_error *take_next(struct morsel_queue *queue, int64_t now_ns, struct morsel *out, bool *found)
@@ -192,23 +234,86 @@ void morsel_queue_end_lead(struct morsel_queue *queue)
     wait_list_wake_all(&queue->followers);
 }
 
-/* Notes what became of a row group. True when its file is through without any row group having been read. */
-static bool note_outcome(struct morsel_queue *queue, const struct morsel *morsel, bool read)
+/* Row groups and files by whose bound passed them over. */
+struct passed_over {
+    uint64_t row_groups[BOUND_ORIGINS];
+    uint64_t files[BOUND_ORIGINS];
+};
+
+static void count_passed_over(const struct morsel_queue *queue, const struct passed_over *passed_over)
 {
-    pthread_mutex_lock(&queue->mutex);
-    struct morsel_file *file = &queue->files[morsel->file];
-    file->left--;
-    file->read = file->read || read;
-    bool passed_over = file->left == 0 && !file->read;
-    pthread_mutex_unlock(&queue->mutex);
-    return passed_over;
+    static const enum metric row_groups[] = {METRIC_ROW_GROUPS_PRUNED_STATISTICS, METRIC_ROW_GROUPS_PRUNED_LOCAL,
+                                             METRIC_ROW_GROUPS_PRUNED_REMOTE};
+    static const enum metric files[] = {METRIC_FILES_PRUNED_STATISTICS, METRIC_FILES_PRUNED_LOCAL,
+                                        METRIC_FILES_PRUNED_REMOTE};
+    for (int origin = 0; origin < BOUND_ORIGINS; origin++) {
+        metric_add(queue->metrics, row_groups[origin], passed_over->row_groups[origin]);
+        metric_add(queue->metrics, files[origin], passed_over->files[origin]);
+    }
 }
 
-static enum bound_origin exclude(const struct morsel_queue *queue, const struct morsel *morsel, bool trust_floats)
+/* A file is passed over when it is through without any row group having been read. */
+static void note_passed_over(struct morsel_queue *queue, const struct morsel *morsel, enum bound_origin by,
+                             struct passed_over *passed_over)
 {
-    struct row_group_statistics statistics = {
-        {get_row_group}, queue->table, morsel->file, morsel->row_group, trust_floats};
-    return bounds_exclude(queue->filters, queue->scan->dynamic_filter_count, &statistics.source);
+    struct morsel_file *file = &queue->files[morsel->file];
+    file->left--;
+    passed_over->row_groups[by]++;
+    passed_over->files[by] += file->left == 0 && !file->read;
+}
+
+static void note_read(struct morsel_queue *queue, const struct morsel *morsel)
+{
+    HOLD_MUTEX(&queue->mutex);
+    queue->files[morsel->file].left--;
+    queue->files[morsel->file].read = true;
+}
+
+/* The first of those left that the bound excludes, and with it all after it. */
+static size_t first_excluded(const struct morsel_queue *queue, enum bound_origin origin)
+{
+    _cleanup_(bound_unref) struct bound *bound = dynamic_filter_slot(queue->filters[0], origin);
+    struct sort_order order = queue->scan->dynamic_filters[0].exprs[0].order;
+    size_t low = queue->next, high = queue->count;
+    while (bound != NULL && low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (bound_excludes_best(bound, &queue->morsels[middle].best, order))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return bound == NULL ? queue->count : low;
+}
+
+/* Ends the queue when bounds exclude all that is left: as soon as they exclude the best of it. Each row group is
+ * counted for the bound that would have been asked first. */
+static void pass_over_rest(struct morsel_queue *queue, struct passed_over *passed_over)
+{
+    size_t first[BOUND_ORIGINS], least = queue->count;
+    if (queue->next < queue->ordered_from || queue->next == queue->count)
+        return;
+    for (int origin = 0; origin < BOUND_ORIGINS; origin++) {
+        first[origin] = first_excluded(queue, (enum bound_origin)origin);
+        least = MIN(least, first[origin]);
+    }
+    if (least > queue->next)
+        return;
+    for (; queue->next < queue->count; queue->next++) {
+        enum bound_origin by = BOUND_PLANNED;
+        while (first[by] > queue->next)
+            by++;
+        note_passed_over(queue, &queue->morsels[queue->next], by, passed_over);
+    }
+    wait_list_wake_all(&queue->followers);
+}
+
+static void pass_over(struct morsel_queue *queue, const struct morsel *morsel, enum bound_origin by)
+{
+    struct passed_over passed_over = {0};
+    HOLD_MUTEX(&queue->mutex);
+    note_passed_over(queue, morsel, by, &passed_over);
+    pass_over_rest(queue, &passed_over);
+    count_passed_over(queue, &passed_over);
 }
 
 /* Tells whoever wonders why nothing is passed over: the file does not say that it holds no NaN. */
@@ -222,23 +327,19 @@ static void count_kept_for_nan(const struct morsel_queue *queue, const struct mo
 
 kith_error *morsel_queue_take(struct morsel_queue *queue, int64_t now_ns, struct morsel *out, bool *found)
 {
-    static const enum metric row_groups_pruned[] = {METRIC_ROW_GROUPS_PRUNED_STATISTICS, METRIC_ROW_GROUPS_PRUNED_LOCAL,
-                                                    METRIC_ROW_GROUPS_PRUNED_REMOTE};
-    static const enum metric files_pruned[] = {METRIC_FILES_PRUNED_STATISTICS, METRIC_FILES_PRUNED_LOCAL,
-                                               METRIC_FILES_PRUNED_REMOTE};
     for (;;) {
         TRY(take_next(queue, now_ns, out, found));
         if (!*found)
             return NULL;
         enum bound_origin excluded_by = exclude(queue, out, queue->trust_floats);
-        bool file_passed_over = note_outcome(queue, out, excluded_by == BOUND_ORIGINS);
         if (excluded_by == BOUND_ORIGINS) {
+            note_read(queue, out);
             count_kept_for_nan(queue, out);
             return NULL;
         }
         if (out->leads)
             morsel_queue_end_lead(queue);
-        metric_add(queue->metrics, row_groups_pruned[excluded_by], 1);
-        metric_add(queue->metrics, files_pruned[excluded_by], file_passed_over);
+        pass_over(queue, out, excluded_by);
+        TRY(coop_charge(1));
     }
 }

@@ -134,6 +134,12 @@ bool statistics_worst_value(const struct column_statistics *statistics, struct s
     return order.descending ? statistics->has_min : statistics->has_max;
 }
 
+bool bound_excludes_best(const struct bound *bound, const struct scalar *best, struct sort_order order)
+{
+    int compared = sort_order_compare(best, &bound->values[0], order);
+    return compared > 0 || (compared == 0 && bound->value_count == 1 && !bound->inclusive);
+}
+
 bool bound_excludes(const struct bound *bound, const struct sort_expr *exprs,
                     const struct statistics_source *statistics)
 {

@@ -17,8 +17,7 @@ struct dynamic_filter {
     pthread_mutex_t mutex; /* guards what follows */
     struct bound *slots[BOUND_ORIGINS];
     struct dynamic_filter_counters counters;
-    void (*listener)(void *context, struct bound *bound);
-    void *listener_context;
+    struct dynamic_filter_watcher *watchers; /* those in the list stay */
 };
 
 kith_error *dynamic_filter_new(uint64_t id, const struct sort_expr *exprs, size_t count, struct dynamic_filter **out)
@@ -66,8 +65,7 @@ static bool is_stronger(const struct bound *bound, const struct bound *than)
 
 void dynamic_filter_offer(struct dynamic_filter *filter, enum bound_origin origin, struct bound *bound, bool *stronger)
 {
-    void (*listener)(void *context, struct bound *bound) = NULL;
-    void *listener_context = NULL;
+    struct dynamic_filter_watcher *watchers = NULL;
     struct bound *replaced = NULL;
 
     pthread_mutex_lock(&filter->mutex);
@@ -81,25 +79,21 @@ void dynamic_filter_offer(struct dynamic_filter *filter, enum bound_origin origi
         replaced = filter->slots[origin];
         filter->slots[origin] = bound_ref(bound);
         atomic_fetch_add_explicit(&filter->generation, 1, memory_order_release);
-        if (origin == BOUND_LOCAL) {
-            filter->counters.produced++;
-            listener = filter->listener;
-            listener_context = filter->listener_context;
-        }
+        filter->counters.produced += origin == BOUND_LOCAL;
+        watchers = filter->watchers;
     }
     pthread_mutex_unlock(&filter->mutex);
 
     bound_unref(replaced);
-    if (listener != NULL)
-        listener(listener_context, bound);
+    for (; watchers != NULL; watchers = watchers->next)
+        watchers->changed(watchers, origin, bound);
 }
 
-void dynamic_filter_set_listener(struct dynamic_filter *filter, void (*listener)(void *context, struct bound *bound),
-                                 void *context)
+void dynamic_filter_watch(struct dynamic_filter *filter, struct dynamic_filter_watcher *watcher)
 {
     pthread_mutex_lock(&filter->mutex);
-    filter->listener = listener;
-    filter->listener_context = context;
+    watcher->next = filter->watchers;
+    filter->watchers = watcher;
     pthread_mutex_unlock(&filter->mutex);
 }
 

@@ -65,11 +65,16 @@ DEFINE_CLEANUP(dynamic_filter_unref, struct dynamic_filter)
 uint64_t dynamic_filter_id(const struct dynamic_filter *filter);
 size_t dynamic_filter_exprs(const struct dynamic_filter *filter, const struct sort_expr **out);
 
-/* Keeps the bound (takes a reference) if it is stronger than the slot's. *stronger tells. Calls the listener, if any,
- * outside of locks, for a stronger local bound. */
+/* Keeps the bound (takes a reference) if it is stronger than the slot's. *stronger tells. Then tells the watchers. */
 void dynamic_filter_offer(struct dynamic_filter *filter, enum bound_origin origin, struct bound *bound, bool *stronger);
-void dynamic_filter_set_listener(struct dynamic_filter *filter, void (*listener)(void *context, struct bound *bound),
-                                 void *context);
+
+/* Is told, outside of locks and by whoever made the change, that the slot has a stronger bound. Stays in its place
+ * until no more bounds are offered. */
+struct dynamic_filter_watcher {
+    void (*changed)(struct dynamic_filter_watcher *watcher, enum bound_origin origin, struct bound *bound);
+    struct dynamic_filter_watcher *next; /* the filter's */
+};
+void dynamic_filter_watch(struct dynamic_filter *filter, struct dynamic_filter_watcher *watcher);
 
 /* Number of changes so far: cheap test whether a snapshot is still current. */
 uint64_t dynamic_filter_generation(const struct dynamic_filter *filter);
@@ -94,6 +99,10 @@ bool statistics_worst_value(const struct column_statistics *statistics, struct s
  * that differs prove it. Handles NULL placement, unknown null counts, NaN, several keys (prefix of equal constants). */
 bool bound_excludes(const struct bound *bound, const struct sort_expr *exprs,
                     const struct statistics_source *statistics);
+
+/* The same by the best value that the first key can have in the container, and nothing else: then all containers whose
+ * best is no better are excluded, too. */
+bool bound_excludes_best(const struct bound *bound, const struct scalar *best, struct sort_order order);
 
 /* Narrows the batch to rows whose key is strictly better than the bound. `keys` is scratch, reused by the caller; the
  * sort expressions are evaluated by `evaluators`, one each. */

@@ -210,6 +210,49 @@ static void each_of_four_settings_forbids_sharing(void **state)
     run_on(2, forbid_sharing, NULL);
 }
 
+/* Overwrites all but the footer: whoever reads a page fails. */
+static void spoil_pages(const char *path)
+{
+    static const char nonsense[4096] = "nonsense";
+    uint32_t footer_bytes;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -8, SEEK_END), 0);
+    assert_int_equal(fread(&footer_bytes, sizeof footer_bytes, 1, file), 1);
+    long end = ftell(file) - (long)sizeof footer_bytes - (long)footer_bytes;
+    for (long at = 4; at < end; at += (long)sizeof nonsense) {
+        size_t length = MIN(sizeof nonsense, (size_t)(end - at));
+        assert_int_equal(fseek(file, at, SEEK_SET), 0);
+        assert_int_equal(fwrite(nonsense, 1, length, file), length);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+static kith_error *read_one_of_two(void *argument)
+{
+    static const char sql[] = "SELECT id, score FROM spoilt WHERE keep <> 0 ORDER BY score DESC, id LIMIT 10";
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    _cleanup_(outcome_reset) struct outcome outcome = {0};
+    TRY(fixture_start(&fixture, 2));
+    TRY(fixture_set(&fixture, "distributed.file_scan_config_bytes_per_partition", "1"));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk", "on"));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk_head_start", "60s"));
+    TRY(fixture_run(&fixture, sql, &outcome));
+    TRY(expect_text(strbuf_text(&outcome.analyzed),
+                    "row groups: read=0 pruned by statistics=0 local bound=0 remote bound=4"));
+    TRY(expect_text(strbuf_text(&outcome.analyzed), "files_pruned_remote_bound=1"));
+    return NULL;
+}
+
+/* Its sibling's statistics promise a bound that leaves it nothing, so it begins when it has been told of that bound. */
+static void a_task_that_a_bound_leaves_nothing_reads_no_page(void **state)
+{
+    write_scores("spoilt/a.parquet", 21, 4, 500, 2);
+    write_scores("spoilt/b.parquet", 22, 4, 500, -1);
+    spoil_pages("spoilt/b.parquet");
+    run_on(2, read_one_of_two, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +267,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_of_four_settings_forbids_sharing, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(a_siblings_bound_spares_a_task_what_nothing_else_can, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(a_task_that_a_bound_leaves_nothing_reads_no_page, temporary_folder_enter,
                                         temporary_folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,36 +88,37 @@ static void the_strongest_of_the_slots_counts_and_the_local_one_on_a_tie(void **
 }
 
 struct heard {
-    size_t calls;
+    struct dynamic_filter_watcher watcher;
+    struct dynamic_filter *filter; /* asked from the watcher: it is called outside of locks */
+    size_t calls[BOUND_ORIGINS];
     int64_t last;
-    struct dynamic_filter *filter; /* asked from the listener: it is called outside of locks */
 };
 
-static void listen(void *context, struct bound *bound)
+static void hear(struct dynamic_filter_watcher *watcher, enum bound_origin origin, struct bound *bound)
 {
-    struct heard *heard = context;
-    enum bound_origin origin;
-    heard->calls++;
+    struct heard *heard = CONTAINER_OF(watcher, struct heard, watcher);
+    heard->calls[origin]++;
     heard->last = bound->values[0].int64;
-    strongest(heard->filter, &origin);
+    assert_int_equal(slot(heard->filter, origin), heard->last);
 }
 
-static void the_listener_hears_stronger_local_bounds_alone_so_that_nothing_echoes(void **state)
+static void every_watcher_hears_of_each_stronger_bound_and_whose_it_is(void **state)
 {
     _cleanup_(dynamic_filter_unref) struct dynamic_filter *filter = filter_new();
-    struct heard heard = {.filter = filter};
+    struct heard heard[2] = {{.watcher = {.changed = hear}, .filter = filter},
+                             {.watcher = {.changed = hear}, .filter = filter}};
     offer(filter, BOUND_LOCAL, 20);
-    dynamic_filter_set_listener(filter, listen, &heard);
+    for (size_t i = 0; i < 2; i++)
+        dynamic_filter_watch(filter, &heard[i].watcher);
     offer(filter, BOUND_REMOTE, 10);
     offer(filter, BOUND_LOCAL, 20);
-    assert_int_equal(heard.calls, 0);
     /* Weaker than the remote one, but stronger than the local one: others may need it. */
     offer(filter, BOUND_LOCAL, 15);
-    assert_int_equal(heard.calls, 1);
-    assert_int_equal(heard.last, 15);
-    dynamic_filter_set_listener(filter, NULL, NULL);
-    offer(filter, BOUND_LOCAL, 1);
-    assert_int_equal(heard.calls, 1);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(heard[i].calls[BOUND_REMOTE], 1);
+        assert_int_equal(heard[i].calls[BOUND_LOCAL], 1);
+        assert_int_equal(heard[i].last, 15);
+    }
 }
 
 static void counters_tell_what_was_produced_received_and_of_use(void **state)
@@ -196,7 +197,7 @@ int main(void)
         cmocka_unit_test(a_filter_begins_without_a_bound),
         cmocka_unit_test(only_a_stronger_bound_replaces_the_slots),
         cmocka_unit_test(the_strongest_of_the_slots_counts_and_the_local_one_on_a_tie),
-        cmocka_unit_test(the_listener_hears_stronger_local_bounds_alone_so_that_nothing_echoes),
+        cmocka_unit_test(every_watcher_hears_of_each_stronger_bound_and_whose_it_is),
         cmocka_unit_test(counters_tell_what_was_produced_received_and_of_use),
         cmocka_unit_test(threads_that_offer_at_once_leave_the_strongest_bound),
     };
