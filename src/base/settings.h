@@ -41,6 +41,8 @@ enum sibling_topk { SIBLING_TOPK_OFF, SIBLING_TOPK_ON, SIBLING_TOPK_AUTO };
       "let a Top-K push its bound to the scan")                                                                   \
     X(PLANNED_BOUNDS, "optimizer.enable_topk_planned_bounds", BOOL, 1, 0, 1, NULL,                                \
       "derive a first Top-K bound from statistics before anything is read")                                       \
+    X(TOPK_FETCH_ROWS, "optimizer.topk_fetch_rows", NUMBER, 1000, 0, 1000000, NULL,                               \
+      "a Top-K of no more rows reads what does not decide it for the chosen rows only; 0 = never")                \
     X(DEFAULT_NULL_ORDERING, "sql_parser.default_null_ordering", CHOICE, 0, 0, 3,                                 \
       "nulls_max,nulls_min,nulls_first,nulls_last", "where ORDER BY puts NULL unless the query says")             \
     X(MEMORY_LIMIT, "runtime.memory_limit", BYTES, 0, 0, INT64_MAX, NULL,                                         \

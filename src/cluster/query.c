@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "cluster/coordinator.h"
 #include "cluster/explain.h"
+#include "plan/defer_columns.h"
 #include "plan/optimizer.h"
 
 struct query {
@@ -35,6 +36,8 @@ static kith_error *distribute(struct query *query, const struct query_options *o
     if (query->stages == NULL)
         return NULL;
     query->plan = query->stages->head;
+    /* As each task does to its own; here for whoever asks how the stage runs. */
+    TRY(plan_defer_columns(options->arena, &options->settings, &query->stages->stage));
     query->cluster = options->cluster;
     const struct coordinator_options coordinator = {
         .runtime = options->runtime,
@@ -63,6 +66,7 @@ kith_error *query_new(const struct query_options *options, struct logical_plan *
     query->context = (struct task_context){
         .runtime = options->runtime, .pool = query->pool, .settings = options->settings, .cancel = query->cancel};
     TRY(distribute(query, options));
+    TRY(plan_defer_columns(options->arena, &options->settings, &query->plan));
     TRY(operator_tree_new(query->plan, &query->context, &query->tree));
     *out = TAKE(query);
     return NULL;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "cluster/bound_message.h"
+#include "plan/defer_columns.h"
 #include "wire/plan_codec.h"
 
 #include <inttypes.h>
@@ -86,6 +87,7 @@ kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request,
     task->share_bounds = request->share_bounds;
     task->plan_received_unix_ns = runtime_clock(runtime)->wall_ns(runtime_clock(runtime));
     TRY(plan_decode((const uint8_t *)request->plan.data, request->plan.length, &task->arena, &task->plan));
+    TRY(plan_defer_columns(&task->arena, &request->settings, &task->plan));
     size_t limit = (size_t)settings_get(&request->settings, SETTING_MEMORY_LIMIT);
     TRY(memory_pool_new_within(tasks->pool, limit, &task->pool));
     TRY(cancel_token_new(fiber_cancel_token(), &task->cancel));

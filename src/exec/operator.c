@@ -26,6 +26,8 @@ static kith_error *make_operator(enum physical_kind kind, struct exec_operator *
     case PHYSICAL_PLACEHOLDER_ROW:
     case PHYSICAL_EMPTY:
         return row_operator_new(out);
+    case PHYSICAL_FETCH_COLUMNS:
+        return fetch_operator_new(out);
     case PHYSICAL_NETWORK_COALESCE:
         return network_operator_new(out);
     }

@@ -17,6 +17,7 @@ kith_error *merge_operator_new(struct exec_operator **out) _must_check_;
 kith_error *coalesce_operator_new(struct exec_operator **out) _must_check_;
 kith_error *limit_operator_new(struct exec_operator **out) _must_check_;
 kith_error *row_operator_new(struct exec_operator **out) _must_check_;
+kith_error *fetch_operator_new(struct exec_operator **out) _must_check_;
 kith_error *network_operator_new(struct exec_operator **out) _must_check_;
 
 /* The two ways to sort a partition: all of it, or the best K rows. Both take the input. */

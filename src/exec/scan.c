@@ -41,7 +41,7 @@ static kith_error *prepare(struct scan_operator *scan)
     TRY(NEW_ARRAY(&scan->filters, plan->dynamic_filter_count));
     for (size_t i = 0; i < plan->dynamic_filter_count; i++)
         scan->filters[i] = task_context_filter(context, plan->dynamic_filters[i].id);
-    TRY(scan_plan_init(&scan->plan, plan, scan->node.plan->schema->field_count));
+    TRY(scan_plan_init(&scan->plan, plan, scan_column_count(scan->node.plan)));
     return morsel_queue_init(&scan->queue, plan, scan->table, scan->filters, &context->settings, scan->node.metrics);
 }
 
@@ -68,6 +68,14 @@ static kith_error *prepare_once(struct scan_operator *scan)
     wait_list_wake_all(&scan->waiters);
     pthread_mutex_unlock(&scan->mutex);
     return error;
+}
+
+kith_error *parquet_scan_table(struct exec_operator *node, struct table **out)
+{
+    struct scan_operator *scan = CONTAINER_OF(node, struct scan_operator, node);
+    TRY(prepare_once(scan));
+    *out = scan->table;
+    return NULL;
 }
 
 static bool wants_more(struct scan_operator *scan)

@@ -4,6 +4,7 @@
  *   scan_plan.c       which columns are read when: keys, then filter columns, then the rest
  *   scan_morsels.c    the task's queue of row groups, in the order that tightens a bound fastest
  *   scan_row_group.c  one row group: pages ruled out, columns read for surviving rows only
+ *   scan_column.c     one column of a row group
  *   scan_nan.c        learning from what is read that a float column has no NaN
  */
 #ifndef KITH_EXEC_SCAN_H
@@ -118,6 +119,50 @@ struct nan_watch {
 void nan_watch_start(struct nan_watch *watch, const struct parquet_file *file, size_t row_group, size_t column);
 void nan_watch_see(struct nan_watch *watch, const struct array *array);
 void nan_watch_end(struct nan_watch *watch, struct parquet_file *file);
+
+/* One column of a row group while it is read. */
+struct scan_column {
+    struct parquet_column_reader *reader; /* NULL: the file lacks the column */
+    struct parquet_page_index *index;     /* NULL: none, or not worth reading */
+    struct array *values;                 /* of the window, where read so far */
+    struct nan_watch nan_watch;           /* keys only */
+};
+
+struct scan_column_options {
+    bool keep_dictionary;
+    bool may_skip; /* some rows may not be read: an index of the pages helps */
+};
+
+/* `chunk` is the column's index in the file. What reading counts is added to `metrics` until the column is closed. */
+kith_error *scan_column_open(struct scan_column *column, struct parquet_file *file, size_t row_group, size_t chunk,
+                             struct scan_column_options options, const struct settings *settings,
+                             struct parquet_read_metrics *metrics) _must_check_;
+void scan_column_close(struct scan_column *column);
+DEFINE_VALUE_CLEANUP(scan_column_close, struct scan_column)
+/* Moves what readers counted into an operator's metrics. */
+void scan_flush_metrics(struct metric_set *to, struct parquet_read_metrics *from);
+
+/* Where a row lies in the scan's table: the number of its file, and its number in the file. Places ascend as the rows
+ * of the files do. */
+#define SCAN_PLACE_ROWS (1ULL << 40)
+
+static inline uint64_t scan_place(size_t file, uint64_t row)
+{
+    return (uint64_t)file * SCAN_PLACE_ROWS + row;
+}
+
+static inline size_t scan_place_file(uint64_t place)
+{
+    return (size_t)(place / SCAN_PLACE_ROWS);
+}
+
+static inline uint64_t scan_place_row(uint64_t place)
+{
+    return place % SCAN_PLACE_ROWS;
+}
+
+/* The scan's files, opened if no partition has done so yet. Borrowed; for operators above the scan. */
+kith_error *parquet_scan_table(struct exec_operator *scan, struct table **out) _must_check_;
 
 /* Reads one row group batch by batch. Reused by a stream for one after another. */
 struct row_group_scan;

@@ -1,12 +1,5 @@
 #include "exec/scan.h"
 
-struct scan_column {
-    struct parquet_column_reader *reader; /* NULL: the file lacks the column */
-    struct parquet_page_index *index;     /* NULL: none, or not worth reading */
-    struct array *values;                 /* of the window, where read so far */
-    struct nan_watch nan_watch;           /* keys only */
-};
-
 struct row_group_scan {
     const struct scan_plan *plan;
     struct table *table;
@@ -20,8 +13,9 @@ struct row_group_scan {
 
     struct morsel morsel;
     const struct table_file *file;
+    uint64_t first_row; /* of the row group, in the file */
     uint64_t row_count;
-    uint64_t row; /* next to be read */
+    uint64_t row; /* of the row group: next to be read */
     bool open;
 
     /* Rows [segment_start, segment_end) lie in one page of every indexed column, so that page statistics hold for them.
@@ -303,15 +297,40 @@ static kith_error *decode_dictionary(struct row_group_scan *scan, size_t column)
     return NULL;
 }
 
+/* Where each row of the window that was read lies. */
+static kith_error *window_places(const struct row_group_scan *scan, struct array **out)
+{
+    const struct data_type type = {.id = TYPE_UINT64};
+    size_t rows = rows_read(scan);
+    uint64_t first = scan->first_row + scan->row;
+    if (first + scan->window_rows > SCAN_PLACE_ROWS)
+        return error_hint(error_new(KITH_ERROR_LIMIT, "'%s' has more than %llu rows: their places cannot be told",
+                                    scan->file->path, SCAN_PLACE_ROWS),
+                          "SET optimizer.topk_fetch_rows = 0 has all columns read at once.");
+    TRY(array_new(&type, rows, out));
+    TRY(buffer_new(rows * sizeof(uint64_t), &(*out)->values));
+    uint64_t *places = (uint64_t *)(void *)(*out)->values->data;
+    for (size_t i = 0; i < rows; i++)
+        places[i] = scan_place(scan->morsel.file,
+                               first + (scan->window_selection == NULL ? i : scan->window_selection->rows[i]));
+    return NULL;
+}
+
 static kith_error *output_batch(struct row_group_scan *scan, struct batch **out)
 {
     struct schema *schema = scan->node->plan->schema;
+    size_t column_count = scan_column_count(scan->node->plan);
     _cleanup_(batch_unref) struct batch *all = NULL;
+    _cleanup_(array_unref) struct array *places = NULL;
     _cleanup_free_ struct array **arrays = NULL;
     TRY(NEW_ARRAY(&arrays, schema->field_count));
-    for (size_t i = 0; i < schema->field_count; i++) {
+    for (size_t i = 0; i < column_count; i++) {
         TRY(decode_dictionary(scan, scan->plan->output[i]));
         arrays[i] = scan->columns[scan->plan->output[i]].values;
+    }
+    if (scan->plan->scan->gives_places) {
+        TRY(window_places(scan, &places));
+        arrays[column_count] = places;
     }
     TRY(batch_new(schema, arrays, rows_read(scan), &all));
     return batch_select(all, scan->alive, out);
@@ -322,19 +341,10 @@ static kith_error *read_window(struct row_group_scan *scan, struct batch **out)
     metric_add(scan->node->metrics, METRIC_ROWS_SCANNED, scan->window_rows);
     for (int stage = 0; stage < STAGE_COUNT; stage++)
         TRY(run_stage(scan, (enum scan_stage)stage));
+    if (rows_alive(scan) > 0)
+        TRY(output_batch(scan, out));
     scan->row += scan->window_rows;
-    return rows_alive(scan) == 0 ? NULL : output_batch(scan, out);
-}
-
-/* Moves what the readers counted into the operator's metrics. */
-static void flush_metrics(struct row_group_scan *scan)
-{
-    struct metric_set *metrics = scan->node->metrics;
-    metric_add(metrics, METRIC_BYTES_SCANNED, scan->metrics.bytes_read);
-    metric_add(metrics, METRIC_PAGES_READ, scan->metrics.pages_read);
-    metric_add(metrics, METRIC_PAGES_SKIPPED, scan->metrics.pages_skipped);
-    metric_add(metrics, METRIC_DECODE_TIME, (uint64_t)scan->metrics.decode_ns);
-    scan->metrics = (struct parquet_read_metrics){0};
+    return NULL;
 }
 
 static void close_row_group(struct row_group_scan *scan)
@@ -343,10 +353,9 @@ static void close_row_group(struct row_group_scan *scan)
     for (size_t i = 0; i < scan->plan->column_count; i++) {
         if (scan->columns[i].reader != NULL)
             nan_watch_end(&scan->columns[i].nan_watch, scan->file->file);
-        parquet_column_reader_free(TAKE(scan->columns[i].reader));
-        parquet_page_index_free(TAKE(scan->columns[i].index));
+        scan_column_close(&scan->columns[i]);
     }
-    flush_metrics(scan);
+    scan_flush_metrics(scan->node->metrics, &scan->metrics);
     metric_add(scan->node->metrics, METRIC_ROW_GROUPS_READ, scan->open);
     scan->open = false;
 }
@@ -354,25 +363,18 @@ static void close_row_group(struct row_group_scan *scan)
 static kith_error *open_column(struct row_group_scan *scan, size_t column, const struct settings *settings)
 {
     ptrdiff_t chunk = scan->file->columns[scan->plan->columns[column]];
-    struct scan_column *self = &scan->columns[column];
     struct parquet_file *file = scan->file->file;
-    const struct parquet_read_options options = {
-        /* Keys and filters are decided once for each text of a dictionary. */
-        .keep_dictionary = column < scan->plan->stage_end[STAGE_PREDICATE],
-        .verify_checksums = settings_get(settings, SETTING_PARQUET_VERIFY_CHECKSUMS) != 0,
-    };
     if (chunk < 0)
         return NULL;
     if (column < scan->plan->stage_end[STAGE_KEYS])
-        nan_watch_start(&self->nan_watch, file, scan->morsel.row_group, (size_t)chunk);
-    const struct parquet_chunk *described = &file->metadata->row_groups[scan->morsel.row_group].chunks[chunk];
-    bool may_skip = scan->plan->scan->predicate != NULL || scan->plan->scan->dynamic_filter_count > 0;
-    if (may_skip && settings_get(settings, SETTING_PARQUET_PAGE_INDEX) != 0 &&
-        described->pages.length >= (uint64_t)settings_get(settings, SETTING_PARQUET_PAGE_INDEX_BYTES))
-        TRY(parquet_page_index_read(file, scan->morsel.row_group, (size_t)chunk, &scan->metrics.bytes_read,
-                                    &self->index));
-    return parquet_column_reader_new(file, scan->morsel.row_group, (size_t)chunk, self->index, &options, &scan->metrics,
-                                     &self->reader);
+        nan_watch_start(&scan->columns[column].nan_watch, file, scan->morsel.row_group, (size_t)chunk);
+    const struct scan_column_options options = {
+        /* Keys and filters are decided once for each text of a dictionary. */
+        .keep_dictionary = column < scan->plan->stage_end[STAGE_PREDICATE],
+        .may_skip = scan->plan->scan->predicate != NULL || scan->plan->scan->dynamic_filter_count > 0,
+    };
+    return scan_column_open(&scan->columns[column], file, scan->morsel.row_group, (size_t)chunk, options, settings,
+                            &scan->metrics);
 }
 
 kith_error *row_group_scan_open(struct row_group_scan *scan, const struct morsel *morsel)
@@ -380,7 +382,11 @@ kith_error *row_group_scan_open(struct row_group_scan *scan, const struct morsel
     close_row_group(scan);
     scan->morsel = *morsel;
     scan->file = &scan->table->files[morsel->file];
-    scan->row_count = (uint64_t)scan->file->file->metadata->row_groups[morsel->row_group].row_count;
+    const struct parquet_row_group *row_groups = scan->file->file->metadata->row_groups;
+    scan->row_count = (uint64_t)row_groups[morsel->row_group].row_count;
+    scan->first_row = 0;
+    for (size_t i = 0; i < morsel->row_group; i++)
+        scan->first_row += (uint64_t)row_groups[i].row_count;
     scan->row = 0;
     scan->segment_start = scan->segment_end = 0;
     scan->open = true;
@@ -395,7 +401,7 @@ kith_error *row_group_scan_next(struct row_group_scan *scan, struct batch **out)
     while (scan->open && next_window(scan, batch_size)) {
         kith_error *error = read_window(scan, out);
         drop_window(scan);
-        flush_metrics(scan);
+        scan_flush_metrics(scan->node->metrics, &scan->metrics);
         TRY(error);
         if (*out != NULL)
             return NULL;

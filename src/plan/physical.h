@@ -22,7 +22,14 @@ enum physical_kind {
     PHYSICAL_LOCAL_LIMIT,           /* fetch of each partition */
     PHYSICAL_PLACEHOLDER_ROW,       /* one row without columns */
     PHYSICAL_EMPTY,                 /* no rows */
+    PHYSICAL_FETCH_COLUMNS,         /* reads columns that the scan below left out, for the rows that are left */
     PHYSICAL_NETWORK_COALESCE       /* reads a stage: partition i is task i's output */
+};
+
+/* An output column of PHYSICAL_FETCH_COLUMNS. */
+struct fetched_column {
+    bool from_file;
+    size_t index; /* of the input's column, or of the table's */
 };
 
 /* A file of a scan, or the row groups of it whose first page begins in [range_start, range_end). */
@@ -52,7 +59,8 @@ struct parquet_scan {
     const struct expr *predicate; /* over table_schema, or NULL; applied in full: output rows satisfy it */
     struct scan_dynamic_filter *dynamic_filters;
     size_t dynamic_filter_count;
-    int64_t limit; /* rows after the predicate that suffice, in all partitions together; -1 = none */
+    int64_t limit;     /* rows after the predicate that suffice, in all partitions together; -1 = none */
+    bool gives_places; /* the last output column, UInt64, says where each row lies, for PHYSICAL_FETCH_COLUMNS */
 };
 
 struct physical_plan {
@@ -80,6 +88,9 @@ struct physical_plan {
             int64_t fetch; /* -1 = all */
         } limit;           /* GLOBAL_LIMIT, LOCAL_LIMIT (skip 0), COALESCE_PARTITIONS */
         struct {
+            const struct fetched_column *columns; /* schema->field_count of them; the input's last are places */
+        } fetch;
+        struct {
             uint32_t stage; /* number of the stage that is read */
         } network;
     };
@@ -88,6 +99,12 @@ struct physical_plan {
 /* Plans for one process: every scan over all its files, `target_partitions` partitions where the work is worth it. */
 kith_error *physical_plan_create(struct plan_arena *arena, const struct settings *settings, size_t processors,
                                  const struct logical_plan *logical, struct physical_plan **out) _must_check_;
+
+/* Table columns among a scan's output; places, if it gives them, come after these. */
+static inline size_t scan_column_count(const struct physical_plan *scan)
+{
+    return scan->schema->field_count - scan->scan.gives_places;
+}
 
 /* Nodes of the tree; pre-order position numbers a node for metrics. */
 size_t physical_plan_node_count(const struct physical_plan *plan);

@@ -80,6 +80,19 @@ static kith_error *format_limit(const struct physical_plan *node, const char *na
     return node->limit.fetch < 0 ? NULL : strbuf_printf(out, "%sfetch=%" PRId64, separator, node->limit.fetch);
 }
 
+static kith_error *format_fetch(const struct physical_plan *node, struct strbuf *out)
+{
+    const char *separator = "";
+    TRY(strbuf_append_text(out, "FetchColumnsExec: ["));
+    for (size_t i = 0; i < node->schema->field_count; i++) {
+        if (!node->fetch.columns[i].from_file)
+            continue;
+        TRY(strbuf_printf(out, "%s%s", separator, node->schema->fields[i].name));
+        separator = ", ";
+    }
+    return strbuf_append_text(out, "]");
+}
+
 kith_error *physical_plan_format_node(const struct physical_plan *node, struct strbuf *out)
 {
     switch (node->kind) {
@@ -103,6 +116,8 @@ kith_error *physical_plan_format_node(const struct physical_plan *node, struct s
         return strbuf_append_text(out, "PlaceholderRowExec");
     case PHYSICAL_EMPTY:
         return strbuf_append_text(out, "EmptyExec");
+    case PHYSICAL_FETCH_COLUMNS:
+        return format_fetch(node, out);
     case PHYSICAL_NETWORK_COALESCE:
         return strbuf_printf(out, "[Stage %" PRIu32 "] => NetworkCoalesceExec: output_partitions=%zu",
                              node->network.stage, node->partitions);

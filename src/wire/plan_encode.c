@@ -194,6 +194,9 @@ static kith_error *put_node(const struct physical_plan *plan, Datafusion__Physic
         return put_placeholder(plan, arena, node);
     case PHYSICAL_EMPTY:
         return put_empty(plan, arena, node);
+    case PHYSICAL_FETCH_COLUMNS:
+        /* Each process decides for itself when to read a column; nobody is told to. */
+        return error_new(KITH_ERROR_INTERNAL, "a plan whose columns are read late does not travel");
     case PHYSICAL_NETWORK_COALESCE:
         return put_network(plan, arena, node);
     }

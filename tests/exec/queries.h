@@ -11,6 +11,7 @@
 #include "columnar/scalar.h"
 #include "exec/operator.h"
 #include "parquet/writer.h"
+#include "plan/defer_columns.h"
 #include "plan/optimizer.h"
 #include "runtime/runtime.h"
 #include "sql/statement.h"
@@ -173,6 +174,7 @@ static inline kith_error *query_main(void *argument)
     struct fiber *fiber;
     TRY(query_plan(run, &arena, true, &logical));
     TRY(physical_plan_create(&arena, &run->settings, 2, logical, &run->physical));
+    TRY(plan_defer_columns(&arena, &run->settings, &run->physical));
     if (run->on_plan != NULL)
         run->on_plan(run);
     TRY(physical_plan_format(run->physical, &run->plan));

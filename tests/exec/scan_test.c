@@ -129,6 +129,7 @@ static struct query_run run_topk_in_small_batches(enum setting off)
     query_set(&run, SETTING_BATCH_SIZE, "10");
     query_set(&run, SETTING_PLANNED_BOUNDS, "off");
     query_set(&run, SETTING_PARQUET_PAGE_INDEX, "off");
+    query_set(&run, SETTING_TOPK_FETCH_ROWS, "0");
     query_set(&run, off, "off");
     assert_ok(query_run(&run));
     return run;

@@ -127,6 +127,8 @@ static bool same_operator(const struct physical_plan *a, const struct physical_p
     case PHYSICAL_GLOBAL_LIMIT:
     case PHYSICAL_LOCAL_LIMIT:
         return a->limit.skip == b->limit.skip && a->limit.fetch == b->limit.fetch;
+    case PHYSICAL_FETCH_COLUMNS: /* does not travel */
+        return false;
     case PHYSICAL_NETWORK_COALESCE:
         return a->network.stage == b->network.stage;
     case PHYSICAL_PLACEHOLDER_ROW:

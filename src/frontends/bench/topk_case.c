@@ -89,6 +89,7 @@ kith_error *topk_query_sql(const struct topk_query *query, struct strbuf *out)
 #define PAGES            "execution.parquet.enable_page_index"
 #define PUSHDOWN_FILTERS "execution.parquet.pushdown_filters"
 #define PLANNED          "optimizer.enable_topk_planned_bounds"
+#define FETCH_ROWS       "optimizer.topk_fetch_rows"
 #define BOUNDS           "optimizer.enable_topk_dynamic_filter_pushdown"
 
 static const struct topk_setting common[] = {
@@ -100,6 +101,7 @@ static const struct topk_setting common[] = {
     {PAGES, "on"},
     {PUSHDOWN_FILTERS, "on"},
     {PLANNED, "on"},
+    {FETCH_ROWS, "1000"},
     {BOUNDS, "on"},
 };
 
@@ -112,13 +114,19 @@ const struct topk_arm topk_arms[] = {
     {"no-planned", "no bound from statistics before anything is read", {{PLANNED, "off"}}},
     {"no-pages", "no page index", {{PAGES, "off"}}},
     {"no-late", "all columns of a batch are decoded before anything is ruled out", {{PUSHDOWN_FILTERS, "off"}}},
+    {"no-fetch", "columns that decide nothing are read before the rows are chosen", {{FETCH_ROWS, "0"}}},
     {"no-bounds", "a Top-K tells the scan nothing", {{BOUNDS, "off"}}},
     {"source",
      "the source's baseline: local bounds over row groups in the files' order",
-     {{SHARING, "off"}, {REORDER, "off"}, {PLANNED, "off"}, {PAGES, "off"}, {PUSHDOWN_FILTERS, "off"}}},
+     {{SHARING, "off"},
+      {REORDER, "off"},
+      {PLANNED, "off"},
+      {PAGES, "off"},
+      {PUSHDOWN_FILTERS, "off"},
+      {FETCH_ROWS, "0"}}},
     {"source-sharing",
      "the same with sharing",
-     {{REORDER, "off"}, {PLANNED, "off"}, {PAGES, "off"}, {PUSHDOWN_FILTERS, "off"}}},
+     {{REORDER, "off"}, {PLANNED, "off"}, {PAGES, "off"}, {PUSHDOWN_FILTERS, "off"}, {FETCH_ROWS, "0"}}},
 };
 const struct topk_arm topk_loop_arm = {"loop", "a plain C loop over the same pages", {{NULL, NULL}}};
 const size_t topk_arm_count = ARRAY_SIZE(topk_arms);
