@@ -1,13 +1,16 @@
 #include "runtime/runtime.h"
 
 #include "base/alloc.h"
+#include "base/limits.h"
+#include "runtime/fiber_annotations.h"
+#include "runtime/large_stack.h"
 #include "runtime/mutex.h"
 #include "runtime/scheduler.h"
 
 #include <sched.h>
 #include <string.h>
 
-enum { OFFLOAD_THREADS_DEFAULT = 4 };
+enum { OFFLOAD_THREADS_DEFAULT = 4, LARGE_STACKS_KEPT = 4 };
 
 static size_t usable_processors(void)
 {
@@ -24,7 +27,8 @@ static void init(struct runtime *runtime, const struct runtime_options *options)
     pthread_mutex_init(&runtime->idle_mutex, NULL);
     pthread_mutex_init(&runtime->live_mutex, NULL);
     pthread_cond_init(&runtime->live_changed, NULL);
-    stack_pool_init(&runtime->stacks);
+    stack_pool_init(&runtime->stacks, (size_t)LIMIT_FIBER_STACK_BYTES * STACK_SIZE_FACTOR, STACK_POOL_KEEPS);
+    stack_pool_init(&runtime->large_stacks, LARGE_STACK_BYTES, LARGE_STACKS_KEPT);
     timers_init(&runtime->timers, runtime->clock);
     poller_init(&runtime->poller, &runtime->timers);
     offload_pool_init(&runtime->offload,
@@ -69,6 +73,7 @@ void runtime_free(struct runtime *runtime)
     poller_destroy(&runtime->poller);
     timers_destroy(&runtime->timers);
     stack_pool_destroy(&runtime->stacks);
+    stack_pool_destroy(&runtime->large_stacks);
     pthread_cond_destroy(&runtime->live_changed);
     pthread_mutex_destroy(&runtime->live_mutex);
     pthread_mutex_destroy(&runtime->idle_mutex);

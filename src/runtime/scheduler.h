@@ -96,7 +96,8 @@ struct runtime {
     pthread_cond_t live_changed;
     size_t visitors; /* threads not of the runtime that are waking a fiber of it; guarded by live_mutex */
 
-    struct stack_pool stacks;
+    struct stack_pool stacks;       /* fibers' */
+    struct stack_pool large_stacks; /* large_stack.h */
     struct timers timers;
     struct poller poller;
     struct offload_pool offload;

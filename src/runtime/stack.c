@@ -1,6 +1,5 @@
 #include "runtime/stack.h"
 
-#include "base/limits.h"
 #include "runtime/fiber_annotations.h"
 #include "runtime/mutex.h"
 
@@ -10,15 +9,14 @@
 /* More than the largest frame, which could otherwise step over it; a multiple of any page size. */
 enum { GUARD_BYTES = 65536 };
 
-static kith_error *map(struct stack *out)
+kith_error *stack_map(size_t size, struct stack *out)
 {
-    size_t size = (size_t)LIMIT_FIBER_STACK_BYTES * STACK_SIZE_FACTOR;
     char *mapping = mmap(NULL, GUARD_BYTES + size, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapping == MAP_FAILED)
-        return error_from_errno(errno, "mapping the stack of a fiber (%zu bytes)", size);
+        return error_from_errno(errno, "mapping a stack of %zu bytes", size);
     if (mprotect(mapping, GUARD_BYTES, PROT_NONE) != 0) {
-        kith_error *error = error_from_errno(errno, "protecting the memory below the stack of a fiber");
+        kith_error *error = error_from_errno(errno, "protecting the memory below a stack");
         munmap(mapping, GUARD_BYTES + size);
         return error;
     }
@@ -27,14 +25,17 @@ static kith_error *map(struct stack *out)
     return NULL;
 }
 
-static void unmap(struct stack stack)
+void stack_unmap(struct stack stack)
 {
     annotation_deregister_stack(stack.valgrind_number);
     munmap((char *)stack.bottom - GUARD_BYTES, GUARD_BYTES + stack.size);
 }
 
-void stack_pool_init(struct stack_pool *pool)
+void stack_pool_init(struct stack_pool *pool, size_t stack_bytes, size_t keeps)
 {
+    ASSERT(keeps <= STACK_POOL_KEEPS);
+    pool->stack_bytes = stack_bytes;
+    pool->keeps = keeps;
     pthread_mutex_init(&pool->mutex, NULL);
     pool->count = 0;
 }
@@ -42,7 +43,7 @@ void stack_pool_init(struct stack_pool *pool)
 void stack_pool_destroy(struct stack_pool *pool)
 {
     while (pool->count > 0)
-        unmap(pool->kept[--pool->count]);
+        stack_unmap(pool->kept[--pool->count]);
     pthread_mutex_destroy(&pool->mutex);
 }
 
@@ -55,17 +56,17 @@ kith_error *stack_pool_take(struct stack_pool *pool, struct stack *out)
             return NULL;
         }
     }
-    return map(out);
+    return stack_map(pool->stack_bytes, out);
 }
 
 void stack_pool_give(struct stack_pool *pool, struct stack stack)
 {
     {
         HOLD_MUTEX(&pool->mutex);
-        if (pool->count < STACK_POOL_KEEPS) {
+        if (pool->count < pool->keeps) {
             pool->kept[pool->count++] = stack;
             return;
         }
     }
-    unmap(stack);
+    stack_unmap(stack);
 }

@@ -2,16 +2,17 @@
 
 #include "base/limits.h"
 #include "base/vec.h"
+#include "runtime/large_stack.h"
 #include "sql/lexer.h"
 #include "sql/parse_external_table.h"
 
 #include <pg_query.h>
 #include <pg_query/pg_query.pb-c.h>
 
-#include <pthread.h>
+enum { TREE_DEPTH_PER_LEVEL = 4 };
 
-/* 256 MiB of address space took 100,000 terms of a chain; LIMIT_SQL_TOKENS allows a quarter of that. */
-enum { PARSER_STACK_BYTES = 256 << 20, TREE_DEPTH_PER_LEVEL = 4 };
+/* That many bytes of stack took 100,000 terms of a chain; LIMIT_SQL_TOKENS allows a quarter of that. */
+_Static_assert(LARGE_STACK_BYTES >= 256 << 20, "too small a stack for libpg_query");
 
 struct parsed_statement {
     struct sql_syntax syntax;
@@ -23,34 +24,6 @@ struct sql_script {
     char *text; /* a copy, NUL-terminated */
     VEC(struct parsed_statement) statements;
 };
-
-struct parser_job {
-    kith_error *(*function)(void *argument);
-    void *argument;
-    kith_error *error;
-};
-
-static void *run_job(void *argument)
-{
-    struct parser_job *job = argument;
-    job->error = job->function(job->argument);
-    return NULL;
-}
-
-static kith_error *on_large_stack(kith_error *(*function)(void *), void *argument)
-{
-    struct parser_job job = {.function = function, .argument = argument};
-    pthread_attr_t attributes;
-    pthread_t thread;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, PARSER_STACK_BYTES);
-    int failed = pthread_create(&thread, &attributes, run_job, &job);
-    pthread_attr_destroy(&attributes);
-    if (failed != 0)
-        return error_from_errno(failed, "cannot start a thread for the SQL parser");
-    pthread_join(thread, NULL);
-    return job.error;
-}
 
 /* Depth of a message tree by its descriptors: how deep a recursive walk over it would get. */
 static size_t message_depth(const ProtobufCMessage *message)
@@ -144,8 +117,8 @@ void sql_script_free(struct sql_script *script)
 {
     if (script == NULL)
         return;
-    /* Without a thread to free them on, the trees are leaked rather than the stack risked. */
-    error_free(on_large_stack(free_trees, script));
+    /* Without a stack to free them on, the trees are leaked rather than this one risked. */
+    error_free(call_on_large_stack(free_trees, script));
     for (size_t i = 0; i < script->statements.length; i++) {
         free(script->statements.items[i].external_table.name);
         free(script->statements.items[i].external_table.location);
@@ -160,7 +133,7 @@ static kith_error *parse_statement(struct sql_script *script, struct str text, s
     TRY(vec_push(&script->statements, ((struct parsed_statement){.syntax = {.offset = offset, .text = text}})));
     struct parsed_statement *statement = &script->statements.items[script->statements.length - 1];
     if (!sql_is_external_table(text))
-        return on_large_stack(parse_with_postgres, statement);
+        return call_on_large_stack(parse_with_postgres, statement);
     return sql_parse_external_table(text, offset, &statement->external_table);
 }
 

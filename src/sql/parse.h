@@ -3,7 +3,7 @@
  * parsed in parse_external_table.c. A script is a text of one or more statements; each statement's tree stays valid for
  * the script's life.
  *
- * libpg_query overflows the stack on long operator chains. So it runs on a thread with a large stack, under limits on
+ * libpg_query overflows the stack on long operator chains. So it is called on a large stack, under limits on
  * bytes, tokens and the depth of the tree that comes out; what follows may recurse over the tree.
  */
 #ifndef KITH_SQL_PARSE_H
