@@ -3,13 +3,17 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "runtime/fiber.h"
+#include "runtime/io.h"
 #include "storage/storage.h"
 #include "temporary.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void put(const char *path, const char *text)
@@ -130,6 +134,77 @@ static void fibers_on_several_threads_read_one_file(void **state)
     assert_int_equal(temporary_file("numbers", numbers, sizeof numbers), 0);
     assert_ok(runtime_new(&(struct runtime_options){.threads = 2}, &runtime));
     assert_ok(runtime_run(runtime, read_in_fibers, NULL));
+}
+
+/* Keeps the only thread for calls that block until the file is open, which must therefore not need it. */
+struct blocked_thread {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool blocked, opened, gave_up;
+};
+
+static kith_error *block_until_opened(void *argument)
+{
+    struct blocked_thread *thread = argument;
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    pthread_mutex_lock(&thread->mutex);
+    thread->blocked = true;
+    while (!thread->opened && !thread->gave_up)
+        thread->gave_up = pthread_cond_timedwait(&thread->changed, &thread->mutex, &until) != 0;
+    pthread_mutex_unlock(&thread->mutex);
+    return NULL;
+}
+
+static kith_error *block_a_thread(void *argument)
+{
+    return offload(block_until_opened, argument);
+}
+
+static kith_error *open_meanwhile(void *argument)
+{
+    struct blocked_thread *thread = argument;
+    _cleanup_(storage_file_unref) struct storage_file *first = NULL, *second = NULL;
+    struct fiber *blocker;
+    TRY(storage_open("a.txt", &first));
+    TRY(fiber_spawn(runtime_current(), NULL, block_a_thread, thread, &blocker));
+    for (bool blocked = false; !blocked;) {
+        TRY(fiber_yield());
+        pthread_mutex_lock(&thread->mutex);
+        blocked = thread->blocked;
+        pthread_mutex_unlock(&thread->mutex);
+    }
+    TRY(storage_open("a.txt", &second));
+    pthread_mutex_lock(&thread->mutex);
+    thread->opened = true;
+    pthread_cond_signal(&thread->changed);
+    pthread_mutex_unlock(&thread->mutex);
+    TRY(fiber_join(blocker));
+    if (thread->gave_up)
+        return error_new(KITH_ERROR_INTERNAL, "opening the file waited for the thread");
+    return NULL;
+}
+
+/* Linux 5.12 and later, on file systems that need not ask anybody. */
+static bool known_paths_can_be_told(const char *path)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void a_file_whose_path_the_kernel_knows_is_opened_without_another_thread(void **state)
+{
+    struct blocked_thread thread = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    _cleanup_(runtime_free) struct runtime *runtime = NULL;
+    put("a.txt", "x");
+    if (!known_paths_can_be_told("a.txt"))
+        skip();
+    assert_ok(runtime_new(&(struct runtime_options){.threads = 1, .offload_threads = 1}, &runtime));
+    assert_ok(runtime_run(runtime, open_meanwhile, &thread));
 }
 
 static void a_pattern_lists_matching_files_sorted(void **state)
@@ -276,6 +351,7 @@ int main(void)
         TEST_IN_DIRECTORY(opening_says_what_is_in_the_way),
         TEST_IN_DIRECTORY(a_memory_file_reads_like_any_other),
         TEST_IN_DIRECTORY(fibers_on_several_threads_read_one_file),
+        TEST_IN_DIRECTORY(a_file_whose_path_the_kernel_knows_is_opened_without_another_thread),
         TEST_IN_DIRECTORY(a_pattern_lists_matching_files_sorted),
         TEST_IN_DIRECTORY(a_directory_lists_its_parquet_files_but_not_hidden_ones),
         TEST_IN_DIRECTORY(a_name_that_exists_is_itself_even_with_pattern_characters),
