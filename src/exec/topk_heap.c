@@ -81,36 +81,37 @@ static kith_error *set_entry(struct topk_heap *heap, struct topk_entry *entry, s
     return NULL;
 }
 
-static void swap_entries(struct topk_entry *a, struct topk_entry *b)
-{
-    struct topk_entry other = *a;
-    *a = *b;
-    *b = other;
-}
-
-static void sift_up(struct topk_heap *heap, size_t i)
+/* Puts `entry` into the hole at `i` or above it, moving down what is smaller. */
+static void sift_up(struct topk_heap *heap, size_t i, struct topk_entry entry)
 {
     while (i > 0) {
         size_t parent = (i - 1) / 2;
-        if (compare_entries(&heap->entries[parent], &heap->entries[i]) >= 0)
-            return;
-        swap_entries(&heap->entries[parent], &heap->entries[i]);
+        if (compare_entries(&heap->entries[parent], &entry) >= 0)
+            break;
+        heap->entries[i] = heap->entries[parent];
         i = parent;
     }
+    heap->entries[i] = entry;
 }
 
-static void sift_down(struct topk_heap *heap, size_t i)
+/* Restores the order below the top. What replaced the worst entry mostly belongs near the leaves: so the hole goes all
+ * the way down to one, along the larger children, and the entry comes up from there (I. Wegener, "Bottom-up heapsort",
+ * 1993). */
+static void sift_down(struct topk_heap *heap)
 {
-    for (;;) {
-        size_t largest = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < heap->count; child++)
-            if (compare_entries(&heap->entries[child], &heap->entries[largest]) > 0)
-                largest = child;
-        if (largest == i)
-            return;
-        swap_entries(&heap->entries[i], &heap->entries[largest]);
-        i = largest;
+    struct topk_entry entry = heap->entries[0], *entries = heap->entries;
+    size_t hole = 0;
+    for (size_t child = 1; child < heap->count; child = 2 * hole + 1) {
+        size_t other = MIN(child + 1, heap->count - 1);
+        bool other_is_larger =
+            entries[other].prefix > entries[child].prefix; /* no branch: it would be a coin's throw */
+        if (entries[other].prefix == entries[child].prefix)
+            other_is_larger = compare_entries(&entries[other], &entries[child]) > 0;
+        child = other_is_larger ? other : child;
+        entries[hole] = entries[child];
+        hole = child;
     }
+    sift_up(heap, hole, entry);
 }
 
 kith_error *topk_heap_offer(struct topk_heap *heap, struct str key, uint64_t row, bool *entered)
@@ -120,12 +121,13 @@ kith_error *topk_heap_offer(struct topk_heap *heap, struct str key, uint64_t row
         return NULL;
     if (heap->count == heap->limit) {
         TRY(set_entry(heap, &heap->entries[0], key, row));
-        sift_down(heap, 0);
+        sift_down(heap);
         return NULL;
     }
     TRY(add_entry(heap));
     TRY(set_entry(heap, &heap->entries[heap->count], key, row));
-    sift_up(heap, heap->count++);
+    sift_up(heap, heap->count, heap->entries[heap->count]);
+    heap->count++;
     return NULL;
 }
 
