@@ -6,15 +6,16 @@
 #include <string.h>
 #include <zstd.h>
 
-/* Buffers smaller than this are sent as they are: a frame's header and checksum eat what could be gained. */
-enum { LEAST_WORTHWHILE_BYTES = 64 };
+/* Buffers smaller than this are sent as they are: they share a packet either way, and setting up a decoder for them
+ * costs more than copying them. */
+enum { LEAST_WORTHWHILE_BYTES = 1024 };
 
 /* Level 1 keeps up with a fast network; more costs several times the time for a few percent. */
 enum { ZSTD_LEVEL = 1 };
 
 struct ipc_compressor {
     enum ipc_compression compression;
-    ZSTD_CCtx *zstd;
+    ZSTD_CCtx *zstd; /* NULL before the first buffer for it */
 };
 
 kith_error *ipc_compressor_new(enum ipc_compression compression, struct ipc_compressor **out)
@@ -22,11 +23,6 @@ kith_error *ipc_compressor_new(enum ipc_compression compression, struct ipc_comp
     _cleanup_(ipc_compressor_free) struct ipc_compressor *compressor = NULL;
     TRY(NEW(&compressor));
     compressor->compression = compression;
-    if (compression == IPC_ZSTD) {
-        compressor->zstd = ZSTD_createCCtx();
-        if (compressor->zstd == NULL)
-            return error_out_of_memory();
-    }
     *out = TAKE(compressor);
     return NULL;
 }
@@ -54,6 +50,8 @@ static kith_error *compress_frame(struct ipc_compressor *compressor, const uint8
         return NULL;
     size_t length;
     if (compressor->compression == IPC_ZSTD) {
+        if (compressor->zstd == NULL && (compressor->zstd = ZSTD_createCCtx()) == NULL)
+            return error_out_of_memory();
         length = ZSTD_compressCCtx(compressor->zstd, out, ZSTD_compressBound(size), data, size, ZSTD_LEVEL);
         if (ZSTD_isError(length))
             return error_new(KITH_ERROR_INTERNAL, "zstd: %s", ZSTD_getErrorName(length));
@@ -84,6 +82,7 @@ kith_error *ipc_compress(struct ipc_compressor *compressor, const uint8_t *data,
     return NULL;
 }
 
+/* Either context is NULL before the first buffer for it: they are large, and most streams need one or none. */
 struct ipc_decompressor {
     LZ4F_dctx *lz4;
     ZSTD_DCtx *zstd;
@@ -91,13 +90,7 @@ struct ipc_decompressor {
 
 kith_error *ipc_decompressor_new(struct ipc_decompressor **out)
 {
-    _cleanup_(ipc_decompressor_free) struct ipc_decompressor *decompressor = NULL;
-    TRY(NEW(&decompressor));
-    decompressor->zstd = ZSTD_createDCtx();
-    if (decompressor->zstd == NULL || LZ4F_isError(LZ4F_createDecompressionContext(&decompressor->lz4, LZ4F_VERSION)))
-        return error_out_of_memory();
-    *out = TAKE(decompressor);
-    return NULL;
+    return NEW(out);
 }
 
 void ipc_decompressor_free(struct ipc_decompressor *decompressor)
@@ -115,8 +108,12 @@ static kith_error *wrong_size(const char *codec, size_t size)
                      size);
 }
 
-static kith_error *decompress_lz4(LZ4F_dctx *context, const uint8_t *frame, size_t length, uint8_t *out, size_t size)
+static kith_error *decompress_lz4(struct ipc_decompressor *decompressor, const uint8_t *frame, size_t length,
+                                  uint8_t *out, size_t size)
 {
+    if (decompressor->lz4 == NULL && LZ4F_isError(LZ4F_createDecompressionContext(&decompressor->lz4, LZ4F_VERSION)))
+        return error_out_of_memory();
+    LZ4F_dctx *context = decompressor->lz4;
     /* The output is one piece, so the decoder may look back in it instead of keeping a copy. */
     const LZ4F_decompressOptions_t options = {.stableDst = 1};
     size_t consumed = 0, produced = 0, expected, step_in, step_out;
@@ -135,9 +132,12 @@ static kith_error *decompress_lz4(LZ4F_dctx *context, const uint8_t *frame, size
     return NULL;
 }
 
-static kith_error *decompress_zstd(ZSTD_DCtx *context, const uint8_t *frame, size_t length, uint8_t *out, size_t size)
+static kith_error *decompress_zstd(struct ipc_decompressor *decompressor, const uint8_t *frame, size_t length,
+                                   uint8_t *out, size_t size)
 {
-    size_t produced = ZSTD_decompressDCtx(context, out, size, frame, length);
+    if (decompressor->zstd == NULL && (decompressor->zstd = ZSTD_createDCtx()) == NULL)
+        return error_out_of_memory();
+    size_t produced = ZSTD_decompressDCtx(decompressor->zstd, out, size, frame, length);
     if (ZSTD_isError(produced))
         return error_new(KITH_ERROR_CORRUPT, "zstd frame: %s", ZSTD_getErrorName(produced));
     if (produced != size)
@@ -164,8 +164,8 @@ kith_error *ipc_decompress(struct ipc_decompressor *decompressor, enum ipc_compr
     TRY(check_plausible(compression, frame, length, size));
     _cleanup_(buffer_unref) struct buffer *buffer = NULL;
     TRY(buffer_new(size, &buffer));
-    TRY(compression == IPC_LZ4_FRAME ? decompress_lz4(decompressor->lz4, frame, length, buffer->data, size)
-                                     : decompress_zstd(decompressor->zstd, frame, length, buffer->data, size));
+    TRY(compression == IPC_LZ4_FRAME ? decompress_lz4(decompressor, frame, length, buffer->data, size)
+                                     : decompress_zstd(decompressor, frame, length, buffer->data, size));
     *out = TAKE(buffer);
     return NULL;
 }
