@@ -4,18 +4,23 @@
 
 enum { SETTING_TEXT_BYTES = 64 };
 
+static kith_error *encode_setting(const struct settings *settings, size_t i, struct arena *arena,
+                                  Kith__V1__Setting **out)
+{
+    TRY(protobuf_new(arena, &kith__v1__setting__descriptor, out));
+    (*out)->name = (char *)(uintptr_t)setting_infos[i].name;
+    TRY(arena_alloc(arena, SETTING_TEXT_BYTES, 1, &(*out)->value));
+    settings_format(settings, (enum setting)i, (*out)->value, SETTING_TEXT_BYTES);
+    return NULL;
+}
+
+/* Only those that have been set. */
 static kith_error *encode_settings(const struct settings *settings, struct arena *arena, Kith__V1__SetPlanRequest *out)
 {
     TRY(ARENA_NEW_ARRAY(arena, &out->settings, SETTING_COUNT));
-    out->n_settings = SETTING_COUNT;
-    for (size_t i = 0; i < SETTING_COUNT; i++) {
-        Kith__V1__Setting **setting = &out->settings[i];
-        const char *name = setting_infos[i].name;
-        TRY(protobuf_new(arena, &kith__v1__setting__descriptor, setting));
-        TRY(arena_string(arena, name, strlen(name), &(*setting)->name));
-        TRY(arena_alloc(arena, SETTING_TEXT_BYTES, 1, &(*setting)->value));
-        settings_format(settings, (enum setting)i, (*setting)->value, SETTING_TEXT_BYTES);
-    }
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        if (settings->values[i] != setting_infos[i].default_value)
+            TRY(encode_setting(settings, i, arena, &out->settings[out->n_settings++]));
     return NULL;
 }
 

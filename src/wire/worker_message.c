@@ -11,11 +11,10 @@ static size_t count_nonzero(const uint64_t *values)
 
 static kith_error *encode_count(size_t metric, uint64_t value, struct arena *arena, Kith__V1__Metric **out)
 {
-    const char *name = metric_infos[metric].name;
     TRY(protobuf_new(arena, &kith__v1__metric__descriptor, out));
     (*out)->value_case = KITH__V1__METRIC__VALUE_COUNT;
     TRY(protobuf_new(arena, &kith__v1__named_count__descriptor, &(*out)->count));
-    TRY(arena_string(arena, name, strlen(name), &(*out)->count->name));
+    (*out)->count->name = (char *)(uintptr_t)metric_infos[metric].name;
     (*out)->count->value = value;
     return NULL;
 }
@@ -65,14 +64,15 @@ kith_error *worker_message_encode(const struct worker_message *message, struct s
     return protobuf_write(&envelope.base, out);
 }
 
-/* A metric that this program does not have is one of a newer worker's: nobody here could show it. */
-static void decode_count(const Kith__V1__Metric *metric, uint64_t *values)
+/* The metric of that name, or METRIC_COUNT. They come in the table's order: looked for from `next` on first. */
+static size_t find_metric(const char *name, size_t next)
 {
-    if (metric->value_case != KITH__V1__METRIC__VALUE_COUNT)
-        return;
-    for (size_t i = 0; i < METRIC_COUNT; i++)
-        if (strcmp(metric_infos[i].name, metric->count->name) == 0)
-            values[i] = metric->count->value;
+    for (size_t i = 0; i < METRIC_COUNT; i++, next++) {
+        size_t metric = next % METRIC_COUNT;
+        if (strcmp(metric_infos[metric].name, name) == 0)
+            return metric;
+    }
+    return METRIC_COUNT;
 }
 
 static kith_error *decode_node(const Kith__V1__MetricsSet *message, uint64_t *values)
@@ -80,8 +80,17 @@ static kith_error *decode_node(const Kith__V1__MetricsSet *message, uint64_t *va
     if (message->n_metrics > MESSAGE_MOST_NAMES)
         return error_new(KITH_ERROR_PROTOCOL, "%zu metrics of an operator; at most %d are taken", message->n_metrics,
                          MESSAGE_MOST_NAMES);
-    for (size_t i = 0; i < message->n_metrics; i++)
-        decode_count(message->metrics[i], values);
+    size_t next = 0;
+    for (size_t i = 0; i < message->n_metrics; i++) {
+        const Kith__V1__Metric *metric = message->metrics[i];
+        if (metric->value_case != KITH__V1__METRIC__VALUE_COUNT)
+            continue;
+        size_t found = find_metric(metric->count->name, next);
+        if (found == METRIC_COUNT)
+            continue; /* a newer worker's: nobody here could show it */
+        values[found] = metric->count->value;
+        next = found + 1;
+    }
     return NULL;
 }
 

@@ -81,6 +81,23 @@ static void a_plan_arrives_with_its_settings(void **state)
     assert_memory_equal(&read.set_plan.settings, &plan->settings, sizeof plan->settings);
 }
 
+static void only_settings_that_were_set_are_sent(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    struct coordinator_message message = {.kind = COORDINATOR_SET_PLAN};
+    message.set_plan = (struct set_plan){.key = key, .task_count = 4};
+    settings_init(&message.set_plan.settings);
+    assert_ok(settings_set(&message.set_plan.settings, SETTING_BATCH_SIZE, "1000"));
+    assert_ok(coordinator_message_encode(&message, &bytes));
+    Kith__V1__CoordinatorToWorkerMsg *sent =
+        kith__v1__coordinator_to_worker_msg__unpack(NULL, bytes.length, (const uint8_t *)bytes.data);
+    assert_non_null(sent);
+    assert_int_equal(sent->set_plan_request->n_settings, 1);
+    assert_string_equal(sent->set_plan_request->settings[0]->name, "execution.batch_size");
+    assert_string_equal(sent->set_plan_request->settings[0]->value, "1000");
+    kith__v1__coordinator_to_worker_msg__free_unpacked(sent, NULL);
+}
+
 static void a_setting_that_the_worker_does_not_know_is_ignored(void **state)
 {
     _cleanup_(strbuf_reset) struct strbuf bytes = {0};
@@ -173,6 +190,45 @@ static void metrics_arrive_by_name(void **state)
     assert_true(read.metrics.final);
 }
 
+static void metrics_arrive_in_any_order_and_unknown_ones_are_passed_over(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    const char *names[] = {"bytes_scanned", "of_the_future", "output_rows", "output_rows_of_the_future",
+                           "elapsed_compute"};
+    const enum metric expected[] = {METRIC_BYTES_SCANNED, METRIC_COUNT, METRIC_OUTPUT_ROWS, METRIC_COUNT,
+                                    METRIC_ELAPSED_COMPUTE};
+    Kith__V1__NamedCount counts[ARRAY_SIZE(names)];
+    Kith__V1__Metric metrics[ARRAY_SIZE(names)], *pointers[ARRAY_SIZE(names)];
+    Kith__V1__MetricsSet node = KITH__V1__METRICS_SET__INIT, *nodes[] = {&node};
+    Kith__V1__TaskMetrics task = KITH__V1__TASK_METRICS__INIT;
+    Kith__V1__WorkerToCoordinatorMsg message = KITH__V1__WORKER_TO_COORDINATOR_MSG__INIT;
+    struct worker_message read;
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        kith__v1__named_count__init(&counts[i]);
+        kith__v1__metric__init(&metrics[i]);
+        counts[i].name = (char *)(uintptr_t)names[i];
+        counts[i].value = i + 1;
+        metrics[i].value_case = KITH__V1__METRIC__VALUE_COUNT;
+        metrics[i].count = &counts[i];
+        pointers[i] = &metrics[i];
+    }
+    node.n_metrics = ARRAY_SIZE(names);
+    node.metrics = pointers;
+    task.n_pre_order_plan_metrics = 1;
+    task.pre_order_plan_metrics = nodes;
+    message.inner_case = KITH__V1__WORKER_TO_COORDINATOR_MSG__INNER_TASK_METRICS;
+    message.task_metrics = &task;
+    pack(&message.base, &bytes);
+    assert_ok(worker_message_decode(bytes_of(&bytes), &arena, &read));
+    for (size_t i = 0; i < METRIC_COUNT; i++) {
+        uint64_t value = 0;
+        for (size_t j = 0; j < ARRAY_SIZE(names); j++)
+            value = expected[j] == (enum metric)i ? j + 1 : value;
+        assert_int_equal(read.metrics.nodes[0][i], value);
+    }
+}
+
 static void a_request_for_partitions_arrives(void **state)
 {
     _cleanup_(strbuf_reset) struct strbuf bytes = {0}, empty = {0};
@@ -248,9 +304,11 @@ int main(void)
         cmocka_unit_test(a_worker_of_another_project_has_no_protocol_version),
         cmocka_unit_test(a_plan_arrives_with_its_settings),
         cmocka_unit_test(more_steps_than_are_ever_sent_are_refused),
+        cmocka_unit_test(only_settings_that_were_set_are_sent),
         cmocka_unit_test(a_setting_that_the_worker_does_not_know_is_ignored),
         cmocka_unit_test(a_bound_of_every_type_arrives),
         cmocka_unit_test(metrics_arrive_by_name),
+        cmocka_unit_test(metrics_arrive_in_any_order_and_unknown_ones_are_passed_over),
         cmocka_unit_test(a_request_for_partitions_arrives),
         cmocka_unit_test(messages_that_lack_what_they_must_have_are_refused),
         cmocka_unit_test(fields_of_others_are_refused_and_later_additions_read_over),
