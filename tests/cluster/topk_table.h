@@ -7,6 +7,7 @@
 
 #include "columnar/samples.h"
 #include "exec/queries.h"
+#include "parquet/footer_edit.h"
 
 enum { TOPK_KEYS = 3, TOPK_COLUMNS = TOPK_KEYS + 3, TOPK_POOL = 24, TOPK_TEXT_BYTES = 160, TOPK_MOST_FILES = 8 };
 
@@ -211,6 +212,20 @@ static inline struct parquet_write_options topk_options(uint64_t *random)
     };
 }
 
+/* As other writers would have left the file. */
+static inline void topk_edit_file(uint64_t *random, const char *path)
+{
+    const struct footer_edit edit = {
+        .no_null_counts = topk_choice(random, 2) == 0,
+        .no_min = topk_choice(random, 6) == 0,
+        .no_max = topk_choice(random, 6) == 0,
+        .text_bytes = topk_choice(random, 2) == 0 ? 1 + topk_choice(random, 4) : 0,
+        .no_exactness = topk_choice(random, 2) == 0,
+        .deprecated = topk_choice(random, 4) == 0,
+    };
+    edit_footer(path, &edit);
+}
+
 static inline void topk_write_file(uint64_t *random, const struct topk_table *table, size_t file)
 {
     struct field fields[TOPK_COLUMNS] = {0};
@@ -236,6 +251,8 @@ static inline void topk_write_file(uint64_t *random, const struct topk_table *ta
         array_unref(columns[i]);
     snprintf(path, sizeof path, "t/%zu.parquet", file);
     write_parquet(path, batch, &options);
+    if (topk_choice(random, 3) == 0)
+        topk_edit_file(random, path);
 }
 
 static inline kith_error *topk_keep_rows(struct batch *batch, struct batch **all)
