@@ -2,6 +2,7 @@
 #include "base/limits.h"
 #include "base/settings.h"
 #include "base/strbuf.h"
+#include "cluster/sharing_counters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,8 @@
 static const char introduction[] =
     "# Reference\n"
     "\n"
-    "Printed by `make reference` from the tables in `src/base/settings.h`, `src/base/limits.h` and "
-    "`include/kith/kith.h`; a test holds it to them.\n";
+    "Printed by `make reference` from the tables in `src/base/settings.h`, `src/base/limits.h`, `include/kith/kith.h`, "
+    "`src/plan/metrics.h` and `src/cluster/sharing_counters.h`; a test holds it to them.\n";
 
 static const char *type_name(enum setting_type type)
 {
@@ -95,11 +96,40 @@ static void print_errors(void)
 #undef PRINT_ERROR
 }
 
+static const char *unit_name(enum metric_unit unit)
+{
+    static const char *const names[] = {
+        [METRIC_COUNT_UNIT] = "count", [METRIC_BYTES] = "bytes", [METRIC_NANOSECONDS] = "time"};
+    return names[unit];
+}
+
+#define PRINT_METRIC(id, name, unit, meaning) printf("| `%s` | %s | %s |\n", name, unit_name(METRIC_##unit), meaning);
+
+static void print_metrics(void)
+{
+    puts("\n## Metrics\n\n"
+         "Of an operator, in EXPLAIN ANALYZE and of a task in its JSON; also what a worker sums up over its tasks. "
+         "Names "
+         "and units stay. In JSON a time is nanoseconds, and its name ends in `_ns` (`elapsed_compute_ns`). An "
+         "operator's "
+         "metric that is not there is 0.\n\n"
+         "| metric | unit | what it counts |\n"
+         "| --- | --- | --- |");
+    KITH_METRICS(PRINT_METRIC)
+    puts("\n## Counters of sharing\n\n"
+         "What the coordinator counts of the bounds of one query: the head's line in EXPLAIN ANALYZE, `sharing` in "
+         "JSON.\n\n"
+         "| counter | unit | what it counts |\n"
+         "| --- | --- | --- |");
+    KITH_SHARING_COUNTERS(PRINT_METRIC)
+}
+
 int main(void)
 {
     fputs(introduction, stdout);
     print_settings();
     print_limits();
     print_errors();
+    print_metrics();
     return 0;
 }

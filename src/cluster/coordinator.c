@@ -266,8 +266,7 @@ void coordinator_sum_task(struct coordinator *coordinator, size_t number, uint64
     memset(values, 0, METRIC_COUNT * sizeof *values);
     HOLD_MUTEX(&coordinator->mutex);
     for (size_t node = 0; node < coordinator->node_count; node++)
-        for (int i = 0; i < METRIC_COUNT; i++)
-            values[i] += task->nodes[node][i];
+        metric_values_add(values, task->nodes[node]);
 }
 
 bool coordinator_task_is_complete(struct coordinator *coordinator, size_t number)

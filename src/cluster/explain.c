@@ -72,6 +72,16 @@ static kith_error *format_containers(const char *what, uint64_t (*nodes)[METRIC_
         sum(nodes, count, metrics[3]));
 }
 
+/* What nothing but a sibling's bound could have skipped. */
+static kith_error *format_spared(uint64_t (*nodes)[METRIC_COUNT], size_t count, struct strbuf *out)
+{
+    return strbuf_printf(
+        out,
+        ", remote bounds alone passed over: files=%" PRIu64 " row groups=%" PRIu64 " pages=%" PRIu64 " rows=%" PRIu64,
+        sum(nodes, count, METRIC_FILES_PRUNED_REMOTE), sum(nodes, count, METRIC_ROW_GROUPS_PRUNED_REMOTE),
+        sum(nodes, count, METRIC_PAGES_PRUNED_REMOTE), sum(nodes, count, METRIC_ROWS_PRUNED_REMOTE));
+}
+
 static kith_error *format_bounds(uint64_t (*nodes)[METRIC_COUNT], size_t count, struct strbuf *out)
 {
     uint64_t applied = sum(nodes, count, METRIC_BOUNDS_APPLIED);
@@ -81,9 +91,10 @@ static kith_error *format_bounds(uint64_t (*nodes)[METRIC_COUNT], size_t count, 
                       sum(nodes, count, METRIC_BOUNDS_PRODUCED), sum(nodes, count, METRIC_BOUNDS_SENT),
                       sum(nodes, count, METRIC_BOUNDS_RECEIVED), applied));
     if (applied > 0)
-        TRY(strbuf_printf(out, " after %.3fms",
-                          (double)sum(nodes, count, METRIC_BOUNDS_DELAY) / (double)applied / 1e6));
-    return NULL;
+        TRY(strbuf_printf(out, " after %.3fms (%.3fms at most)",
+                          (double)sum(nodes, count, METRIC_BOUNDS_DELAY) / (double)applied / 1e6,
+                          (double)sum(nodes, count, METRIC_BOUNDS_DELAY_MAX) / 1e6));
+    return format_spared(nodes, count, out);
 }
 
 /* What a task has read and what it was spared. */
@@ -150,11 +161,13 @@ static kith_error *draw_sharing(const struct explained_run *run, struct strbuf *
     if (!coordinator_sharing(run->coordinator, &counters))
         return NULL;
     TRY(begin_line(0, out));
-    return strbuf_printf(out,
-                         "bounds: reported=%" PRIu64 ", unique=%" PRIu64 ", weaker=%" PRIu64 ", superseded=%" PRIu64
-                         ", sent=%" PRIu64 ", bytes_received=%" PRIu64 ", bytes_sent=%" PRIu64 "\n",
-                         counters.produced, counters.unique, counters.dropped, counters.superseded, counters.sent,
-                         counters.bytes_received, counters.bytes_sent);
+    const char *separator = "bounds: ";
+#define DRAW_COUNTER(field, name, unit, meaning)                               \
+    TRY(strbuf_printf(out, "%s" name "=%" PRIu64, separator, counters.field)); \
+    separator = ", ";
+    KITH_SHARING_COUNTERS(DRAW_COUNTER)
+#undef DRAW_COUNTER
+    return strbuf_append_text(out, "\n");
 }
 
 static kith_error *draw_own_nodes(const struct explained_run *run, uint64_t (*nodes)[METRIC_COUNT], struct strbuf *out)

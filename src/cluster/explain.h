@@ -1,6 +1,7 @@
 /*
- * Plans and finished runs as text, drawn by stage and task: a box for the head, one for the stage with the sum of its
- * tasks' metrics at each operator, and a line for each task. A query that was not distributed is one stage of one task.
+ * Plans and finished runs, as text and as JSON. Text is drawn by stage and task: a box for the head, one for the stage
+ * with the sum of its tasks' metrics at each operator, and a line for each task. A query that was not distributed is
+ * one stage of one task.
  */
 #ifndef KITH_CLUSTER_EXPLAIN_H
 #define KITH_CLUSTER_EXPLAIN_H
@@ -22,5 +23,9 @@ kith_error *explain_plan(const struct explained_run *run, struct strbuf *out) _m
 
 /* After the run, with metrics; `every_task` draws each task's operators, too. Appends. */
 kith_error *explain_run(const struct explained_run *run, bool every_task, struct strbuf *out) _must_check_;
+
+/* Either as one JSON document (docs/topk.md says what is in it); `logical` is put in unless NULL. Appends. */
+kith_error *explain_json(const struct explained_run *run, bool analyzed, const char *logical,
+                         struct strbuf *out) _must_check_;
 
 #endif

@@ -16,18 +16,10 @@
 #include "base/memory_pool.h"
 #include "cluster/bound_steps.h"
 #include "cluster/pace.h"
+#include "cluster/sharing_counters.h"
 #include "wire/worker_messages.h"
 
 struct filter_registry;
-
-struct filter_registry_counters {
-    uint64_t produced;   /* bounds that tasks reported */
-    uint64_t unique;     /* those that were stronger than any before */
-    uint64_t dropped;    /* those that were not */
-    uint64_t superseded; /* waited for a recipient when a stronger one took their place, or the recipient had as good */
-    uint64_t sent;
-    uint64_t bytes_received, bytes_sent; /* messages' bytes, as told by filter_registry_count_bytes */
-};
 
 /* `pace` is that of the bounds sent to one task; `others` that of those which pass no step. */
 kith_error *filter_registry_new(size_t tasks, struct pace pace, struct pace others, struct memory_pool *pool,

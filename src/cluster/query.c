@@ -158,12 +158,15 @@ static struct explained_run explained_run_of(const struct query *query)
     };
 }
 
-kith_error *query_explain(const struct query *query, bool analyzed, bool verbose, struct strbuf *out)
+kith_error *query_explain(const struct query *query, const struct explain_options *options, struct strbuf *out)
 {
     const struct explained_run run = explained_run_of(query);
-    if (verbose)
-        TRY(strbuf_printf(out, "Logical plan\n%s\nPhysical plan\n", strbuf_text(&query->logical_text)));
-    return analyzed ? explain_run(&run, verbose, out) : explain_plan(&run, out);
+    const char *logical = strbuf_text(&query->logical_text);
+    if (options->format == EXPLAIN_JSON)
+        return explain_json(&run, options->analyze, options->verbose ? logical : NULL, out);
+    if (options->verbose)
+        TRY(strbuf_printf(out, "Logical plan\n%s\nPhysical plan\n", logical));
+    return options->analyze ? explain_run(&run, options->verbose, out) : explain_plan(&run, out);
 }
 
 size_t query_task_count(const struct query *query)
@@ -174,9 +177,11 @@ size_t query_task_count(const struct query *query)
 static void sum_own_task(const struct query *query, uint64_t values[METRIC_COUNT])
 {
     memset(values, 0, METRIC_COUNT * sizeof *values);
-    for (size_t i = 0; i < query->tree->node_count; i++)
-        for (int j = 0; j < METRIC_COUNT; j++)
-            values[j] += metric_get(&query->tree->metrics[i], (enum metric)j);
+    for (size_t i = 0; i < query->tree->node_count; i++) {
+        uint64_t node[METRIC_COUNT];
+        metric_values_get(&query->tree->metrics[i], node);
+        metric_values_add(values, node);
+    }
 }
 
 static void sum_task(const struct query *query, size_t task, uint64_t values[METRIC_COUNT])

@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "cluster/filter_registry.h"
 #include "columnar/batch.h"
+#include "plan/explain_options.h"
 #include "plan/logical.h"
 #include "plan/metrics.h"
 #include "runtime/runtime.h"
@@ -44,9 +45,9 @@ kith_error *query_finish(struct query *query) _must_check_;
 /* Makes query_next and whatever waits for it end with CANCELLED. */
 void query_cancel(struct query *query);
 
-/* Text of the plan, stage by stage; with `analyzed` (after query_finish) with metrics, and with `verbose` those of
- * every task and the logical plan too. Appends. */
-kith_error *query_explain(const struct query *query, bool analyzed, bool verbose, struct strbuf *out) _must_check_;
+/* The plan, stage by stage; with `analyze` (after query_finish) with metrics. Appends. */
+kith_error *query_explain(const struct query *query, const struct explain_options *options,
+                          struct strbuf *out) _must_check_;
 
 struct query_progress {
     uint64_t row_groups_total;

@@ -24,7 +24,10 @@ static void add_produced(const struct reader *reader, uint64_t filter_id, uint64
         return;
     dynamic_filter_counters(reader->context->filters[i], &counters);
     values[METRIC_BOUNDS_PRODUCED] = counters.produced;
-    values[METRIC_BOUNDS_SENT] = reader->traffic == NULL ? 0 : reader->traffic[i].sent;
+    if (reader->traffic == NULL)
+        return;
+    values[METRIC_BOUNDS_SENT] = reader->traffic[i].sent;
+    values[METRIC_BOUNDS_BYTES_SENT] = reader->traffic[i].bytes_sent;
 }
 
 static void add_consumed(const struct reader *reader, const struct parquet_scan *scan, uint64_t *values)
@@ -37,15 +40,18 @@ static void add_consumed(const struct reader *reader, const struct parquet_scan 
         dynamic_filter_counters(reader->context->filters[i], &counters);
         values[METRIC_BOUNDS_RECEIVED] += counters.received;
         values[METRIC_BOUNDS_APPLIED] += counters.applied;
-        values[METRIC_BOUNDS_DELAY] += reader->traffic == NULL ? 0 : reader->traffic[i].delay_ns;
+        if (reader->traffic == NULL)
+            continue;
+        values[METRIC_BOUNDS_DELAY] += reader->traffic[i].delay_ns;
+        values[METRIC_BOUNDS_DELAY_MAX] = MAX(values[METRIC_BOUNDS_DELAY_MAX], reader->traffic[i].delay_max_ns);
+        values[METRIC_BOUNDS_BYTES_RECEIVED] += reader->traffic[i].bytes_received;
     }
 }
 
 static void read_node(struct reader *reader, const struct physical_plan *node)
 {
     uint64_t *values = reader->out[reader->next];
-    for (int i = 0; i < METRIC_COUNT; i++)
-        values[i] = metric_get(&reader->tree->metrics[reader->next], (enum metric)i);
+    metric_values_get(&reader->tree->metrics[reader->next], values);
     reader->next++;
     if (node->kind == PHYSICAL_SORT && node->sort.filter_id != 0)
         add_produced(reader, node->sort.filter_id, values);
@@ -67,10 +73,6 @@ void run_metrics_read(const struct physical_plan *plan, const struct operator_tr
 
 void run_metrics_add(uint64_t (*to)[METRIC_COUNT], uint64_t (*from)[METRIC_COUNT], size_t node_count)
 {
-    for (size_t node = 0; node < node_count; node++) {
-        uint64_t peak = MAX(to[node][METRIC_PEAK_MEMORY], from[node][METRIC_PEAK_MEMORY]);
-        for (int i = 0; i < METRIC_COUNT; i++)
-            to[node][i] += from[node][i];
-        to[node][METRIC_PEAK_MEMORY] = peak;
-    }
+    for (size_t node = 0; node < node_count; node++)
+        metric_values_add(to[node], from[node]);
 }

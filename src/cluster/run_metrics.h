@@ -10,7 +10,9 @@
 /* What became of a filter's bounds outside of the operators; by the order of the context's filters. */
 struct bound_traffic {
     uint64_t sent;
+    uint64_t bytes_sent, bytes_received;
     uint64_t delay_ns; /* of the bounds applied, from being found elsewhere to being applied here, in sum */
+    uint64_t delay_max_ns;
 };
 
 /* Fills out[0 .. tree->node_count). `traffic` may be NULL: the run shares nothing. */

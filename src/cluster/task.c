@@ -146,7 +146,7 @@ kith_error *task_wait_idle(struct task *task)
     return NULL;
 }
 
-kith_error *task_apply_bound(struct task *task, const struct bound_message *message)
+kith_error *task_apply_bound(struct task *task, const struct bound_message *message, size_t bytes)
 {
     const struct sort_expr *exprs;
     struct dynamic_filter_counters before, after;
@@ -166,10 +166,14 @@ kith_error *task_apply_bound(struct task *task, const struct bound_message *mess
     dynamic_filter_counters(filter, &after);
     int64_t delay = task_clock(task)->wall_ns(task_clock(task)) - message->found_unix_ns;
     HOLD_MUTEX(&task->mutex);
+    struct bound_traffic *traffic = &task->traffic[i];
     task_note_known_locked(task, i, bound);
+    traffic->bytes_received += bytes;
     /* Clocks of two machines may disagree by more than it took. */
-    if (after.applied > before.applied && message->found_unix_ns != 0 && delay > 0)
-        task->traffic[i].delay_ns += (uint64_t)delay;
+    if (after.applied > before.applied && message->found_unix_ns != 0 && delay > 0) {
+        traffic->delay_ns += (uint64_t)delay;
+        traffic->delay_max_ns = MAX(traffic->delay_max_ns, (uint64_t)delay);
+    }
     return NULL;
 }
 

@@ -72,8 +72,8 @@ kith_error *task_wait_idle(struct task *task) _must_check_;
 /* The coordinator knows of the bound. The mutex is held. */
 void task_note_known_locked(struct task *task, size_t filter_index, const struct bound *bound);
 
-/* A bound that a sibling found. */
-kith_error *task_apply_bound(struct task *task, const struct bound_message *message) _must_check_;
+/* A bound that a sibling found, and how many bytes it took to say so. */
+kith_error *task_apply_bound(struct task *task, const struct bound_message *message, size_t bytes) _must_check_;
 
 /* The task's metrics now; `nodes` has room for all of tree->node_count and is borrowed by *out. */
 void task_read_metrics(struct task *task, uint64_t (*nodes)[METRIC_COUNT], struct task_metrics *out);

@@ -18,10 +18,11 @@ struct reporter {
     int64_t next_progress_ns;
 };
 
-static kith_error *send_message(struct grpc_call *call, const struct worker_message *message)
+static kith_error *send_message(struct grpc_call *call, const struct worker_message *message, size_t *bytes_sent)
 {
     _cleanup_(strbuf_reset) struct strbuf bytes = {0};
     TRY(worker_message_encode(message, &bytes));
+    *bytes_sent = bytes.length;
     struct slice slice = slice_of_bytes(bytes.data, bytes.length);
     return grpc_call_send(call, &slice, 1);
 }
@@ -35,7 +36,7 @@ static kith_error *send_metrics(struct reporter *reporter, bool final)
         return NULL;
     memcpy(reporter->sent_nodes, reporter->nodes, bytes);
     message.metrics.final = final;
-    return send_message(reporter->call, &message);
+    return send_message(reporter->call, &message, &bytes);
 }
 
 /* The strongest bound that filter `i` has now, unless a sibling's is as strong: the coordinator has that one. */
@@ -49,11 +50,13 @@ static kith_error *send_bound(struct reporter *reporter, size_t i, struct pace *
         return NULL;
     struct worker_message message = {.kind = WORKER_PRODUCED_BOUND};
     message.bound = bound_to_message(dynamic_filter_id(filter), local, wall_time_of(task_clock(task), local->found_ns));
-    TRY(send_message(reporter->call, &message));
+    size_t bytes;
+    TRY(send_message(reporter->call, &message, &bytes));
     pace_sent(pace, clock_monotonic_ns(task_clock(task)));
     HOLD_MUTEX(&task->mutex);
     task_note_known_locked(task, i, local);
     task->traffic[i].sent++;
+    task->traffic[i].bytes_sent += bytes;
     return NULL;
 }
 
@@ -152,7 +155,7 @@ static kith_error *receive_bounds(struct task *task, struct grpc_call *call)
         if (message.kind != COORDINATOR_APPLY_BOUND)
             return error_new(KITH_ERROR_PROTOCOL, "a control stream brought a second plan");
         if (task->share_bounds)
-            TRY(task_apply_bound(task, &message.bound));
+            TRY(task_apply_bound(task, &message.bound, bytes->size));
     }
 }
 

@@ -129,7 +129,7 @@ static kith_error *run_explain(struct query *query, const struct statement *stat
     _cleanup_(strbuf_reset) struct strbuf text = {0};
     if (statement->explain.analyze)
         TRY(drain(query, discard, NULL));
-    TRY(query_explain(query, statement->explain.analyze, statement->explain.verbose, &text));
+    TRY(query_explain(query, &statement->explain, &text));
     return sink->text(sink, strbuf_text(&text));
 }
 

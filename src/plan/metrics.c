@@ -1,6 +1,7 @@
 #include "plan/metrics.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 const struct metric_info metric_infos[METRIC_COUNT] = {
 #define METRIC_INFO(id, name, unit, meaning) {name, METRIC_##unit, meaning},
@@ -8,7 +9,7 @@ const struct metric_info metric_infos[METRIC_COUNT] = {
 #undef METRIC_INFO
 };
 
-static kith_error *format_value(enum metric_unit unit, uint64_t value, struct strbuf *out)
+kith_error *metric_value_format(enum metric_unit unit, uint64_t value, struct strbuf *out)
 {
     static const struct {
         uint64_t from;
@@ -40,7 +41,7 @@ kith_error *metric_values_format(const uint64_t values[METRIC_COUNT], struct str
         if (values[i] == 0)
             continue;
         TRY(strbuf_printf(out, "%s%s=", separator, metric_infos[i].name));
-        TRY(format_value(metric_infos[i].unit, values[i], out));
+        TRY(metric_value_format(metric_infos[i].unit, values[i], out));
         separator = ", ";
     }
     return NULL;
@@ -49,7 +50,32 @@ kith_error *metric_values_format(const uint64_t values[METRIC_COUNT], struct str
 kith_error *metrics_format(const struct metric_set *metrics, struct strbuf *out)
 {
     uint64_t values[METRIC_COUNT];
-    for (int i = 0; i < METRIC_COUNT; i++)
-        values[i] = metric_get(metrics, (enum metric)i);
+    metric_values_get(metrics, values);
     return metric_values_format(values, out);
+}
+
+kith_error *metric_write(const struct metric_info *info, uint64_t value, struct json_writer *json)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", info->name, info->unit == METRIC_NANOSECONDS ? "_ns" : "");
+    return json_count(json, name, value);
+}
+
+kith_error *metric_values_write(const uint64_t values[METRIC_COUNT], enum metric_zeros zeros, struct json_writer *json)
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        if (zeros == METRIC_ZEROS_TOO || values[i] != 0)
+            TRY(metric_write(&metric_infos[i], values[i], json));
+    return NULL;
+}
+
+static bool is_peak(enum metric metric)
+{
+    return metric == METRIC_PEAK_MEMORY || metric == METRIC_BOUNDS_DELAY_MAX;
+}
+
+void metric_values_add(uint64_t to[METRIC_COUNT], const uint64_t from[METRIC_COUNT])
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        to[i] = is_peak((enum metric)i) ? MAX(to[i], from[i]) : to[i] + from[i];
 }

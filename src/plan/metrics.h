@@ -1,12 +1,13 @@
 /*
  * Metrics of operators, one table: name, unit and meaning, from which EXPLAIN ANALYZE, the wire form and the reference
- * page come. A set belongs to one node of one task and is added to by all its partitions.
+ * page come. In JSON a time's name ends in _ns. A set belongs to one node of one task and is added to by all its
+ * partitions.
  */
 #ifndef KITH_PLAN_METRICS_H
 #define KITH_PLAN_METRICS_H
 
+#include "base/json.h"
 #include "base/macros.h"
-#include "base/strbuf.h"
 
 #include <stdatomic.h>
 
@@ -51,6 +52,9 @@ enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
     X(BOUNDS_RECEIVED, "bounds_received", COUNT_UNIT, "bounds of siblings received")                                  \
     X(BOUNDS_APPLIED, "bounds_applied", COUNT_UNIT, "received bounds that were stronger than the task's own")         \
     X(BOUNDS_DELAY, "bounds_delay", NANOSECONDS, "from a sibling's finding a bound to its being applied, in sum")     \
+    X(BOUNDS_DELAY_MAX, "bounds_delay_max", NANOSECONDS, "the longest of these times")                                \
+    X(BOUNDS_BYTES_SENT, "bounds_bytes_sent", BYTES, "of the messages with bounds to the coordinator")                \
+    X(BOUNDS_BYTES_RECEIVED, "bounds_bytes_received", BYTES, "of the messages with siblings' bounds")                 \
     X(BYTES_TRANSFERRED, "bytes_transferred", BYTES, "data read over the network")                                    \
     X(WAIT_TIME, "wait_time", NANOSECONDS, "time spent waiting for input")                                            \
     X(PEAK_MEMORY, "peak_mem_used", BYTES, "most memory reserved at once")
@@ -84,8 +88,26 @@ static inline uint64_t metric_get(const struct metric_set *metrics, enum metric 
     return atomic_load_explicit(&metrics->values[metric], memory_order_relaxed);
 }
 
+static inline void metric_values_get(const struct metric_set *metrics, uint64_t out[METRIC_COUNT])
+{
+    for (int i = 0; i < METRIC_COUNT; i++)
+        out[i] = metric_get(metrics, (enum metric)i);
+}
+
 /* "output_rows=5, elapsed_compute=1.2ms": those that are not zero, in the table's order. Appends. */
 kith_error *metrics_format(const struct metric_set *metrics, struct strbuf *out) _must_check_;
 kith_error *metric_values_format(const uint64_t values[METRIC_COUNT], struct strbuf *out) _must_check_;
+
+/* What is left out of JSON of one operator: it may not even be able to count it. */
+enum metric_zeros { METRIC_ZEROS_LEFT_OUT, METRIC_ZEROS_TOO };
+/* Members of the object at hand. */
+kith_error *metric_values_write(const uint64_t values[METRIC_COUNT], enum metric_zeros zeros,
+                                struct json_writer *json) _must_check_;
+/* One member: the value under the metric's name, with the unit in it where there is one. */
+kith_error *metric_write(const struct metric_info *info, uint64_t value, struct json_writer *json) _must_check_;
+kith_error *metric_value_format(enum metric_unit unit, uint64_t value, struct strbuf *out) _must_check_;
+
+/* Adds what others have counted: of peaks the larger one stays. */
+void metric_values_add(uint64_t to[METRIC_COUNT], const uint64_t from[METRIC_COUNT]);
 
 #endif

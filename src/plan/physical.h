@@ -110,6 +110,7 @@ static inline size_t scan_column_count(const struct physical_plan *scan)
 size_t physical_plan_node_count(const struct physical_plan *plan);
 
 /* One node's line in EXPLAIN, DataFusion's names: "SortExec: TopK(fetch=10), expr=[a@0 DESC], …". */
+const char *physical_kind_name(enum physical_kind kind); /* "SortExec" */
 kith_error *physical_plan_format_node(const struct physical_plan *node, struct strbuf *out) _must_check_;
 kith_error *physical_plan_format(const struct physical_plan *plan, struct strbuf *out) _must_check_;
 

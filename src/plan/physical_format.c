@@ -4,9 +4,28 @@
 
 enum { FILES_SHOWN = 5 };
 
+const char *physical_kind_name(enum physical_kind kind)
+{
+    static const char *const names[] = {
+        [PHYSICAL_PARQUET_SCAN] = "DataSourceExec",
+        [PHYSICAL_FILTER] = "FilterExec",
+        [PHYSICAL_PROJECTION] = "ProjectionExec",
+        [PHYSICAL_SORT] = "SortExec",
+        [PHYSICAL_SORT_PRESERVING_MERGE] = "SortPreservingMergeExec",
+        [PHYSICAL_COALESCE_PARTITIONS] = "CoalescePartitionsExec",
+        [PHYSICAL_GLOBAL_LIMIT] = "GlobalLimitExec",
+        [PHYSICAL_LOCAL_LIMIT] = "LocalLimitExec",
+        [PHYSICAL_PLACEHOLDER_ROW] = "PlaceholderRowExec",
+        [PHYSICAL_EMPTY] = "EmptyExec",
+        [PHYSICAL_FETCH_COLUMNS] = "FetchColumnsExec",
+        [PHYSICAL_NETWORK_COALESCE] = "NetworkCoalesceExec",
+    };
+    return names[kind];
+}
+
 static kith_error *format_files(const struct parquet_scan *scan, struct strbuf *out)
 {
-    TRY(strbuf_printf(out, "DataSourceExec: files=%zu [", scan->file_count));
+    TRY(strbuf_printf(out, ": files=%zu [", scan->file_count));
     for (size_t i = 0; i < MIN(scan->file_count, (size_t)FILES_SHOWN); i++) {
         TRY(strbuf_printf(out, "%s%s", i == 0 ? "" : ", ", scan->files[i].path));
         if (scan->files[i].has_range)
@@ -44,11 +63,11 @@ static kith_error *format_scan(const struct physical_plan *node, struct strbuf *
 static kith_error *format_sort(const struct physical_plan *node, struct strbuf *out)
 {
     if (node->kind == PHYSICAL_SORT_PRESERVING_MERGE)
-        TRY(strbuf_append_text(out, "SortPreservingMergeExec: ["));
+        TRY(strbuf_append_text(out, ": ["));
     else if (node->sort.fetch >= 0)
-        TRY(strbuf_printf(out, "SortExec: TopK(fetch=%" PRId64 "), expr=[", node->sort.fetch));
+        TRY(strbuf_printf(out, ": TopK(fetch=%" PRId64 "), expr=[", node->sort.fetch));
     else
-        TRY(strbuf_append_text(out, "SortExec: expr=["));
+        TRY(strbuf_append_text(out, ": expr=["));
     TRY(sort_exprs_format(node->sort.exprs, node->sort.count, out));
     TRY(strbuf_append_text(out, "]"));
     if (node->kind == PHYSICAL_SORT)
@@ -60,7 +79,7 @@ static kith_error *format_sort(const struct physical_plan *node, struct strbuf *
 
 static kith_error *format_projection(const struct physical_plan *node, struct strbuf *out)
 {
-    TRY(strbuf_append_text(out, "ProjectionExec: expr=["));
+    TRY(strbuf_append_text(out, ": expr=["));
     for (size_t i = 0; i < node->schema->field_count; i++) {
         TRY(strbuf_append_text(out, i == 0 ? "" : ", "));
         TRY(expr_format(node->projection.exprs[i], out));
@@ -69,9 +88,8 @@ static kith_error *format_projection(const struct physical_plan *node, struct st
     return strbuf_append_text(out, "]");
 }
 
-static kith_error *format_limit(const struct physical_plan *node, const char *name, struct strbuf *out)
+static kith_error *format_limit(const struct physical_plan *node, struct strbuf *out)
 {
-    TRY(strbuf_append_text(out, name));
     const char *separator = ": ";
     if (node->kind == PHYSICAL_GLOBAL_LIMIT) {
         TRY(strbuf_printf(out, "%sskip=%" PRId64, separator, node->limit.skip));
@@ -83,7 +101,7 @@ static kith_error *format_limit(const struct physical_plan *node, const char *na
 static kith_error *format_fetch(const struct physical_plan *node, struct strbuf *out)
 {
     const char *separator = "";
-    TRY(strbuf_append_text(out, "FetchColumnsExec: ["));
+    TRY(strbuf_append_text(out, ": ["));
     for (size_t i = 0; i < node->schema->field_count; i++) {
         if (!node->fetch.columns[i].from_file)
             continue;
@@ -95,11 +113,14 @@ static kith_error *format_fetch(const struct physical_plan *node, struct strbuf 
 
 kith_error *physical_plan_format_node(const struct physical_plan *node, struct strbuf *out)
 {
+    if (node->kind == PHYSICAL_NETWORK_COALESCE)
+        TRY(strbuf_printf(out, "[Stage %" PRIu32 "] => ", node->network.stage));
+    TRY(strbuf_append_text(out, physical_kind_name(node->kind)));
     switch (node->kind) {
     case PHYSICAL_PARQUET_SCAN:
         return format_scan(node, out);
     case PHYSICAL_FILTER:
-        TRY(strbuf_append_text(out, "FilterExec: "));
+        TRY(strbuf_append_text(out, ": "));
         return expr_format(node->filter.predicate, out);
     case PHYSICAL_PROJECTION:
         return format_projection(node, out);
@@ -107,20 +128,16 @@ kith_error *physical_plan_format_node(const struct physical_plan *node, struct s
     case PHYSICAL_SORT_PRESERVING_MERGE:
         return format_sort(node, out);
     case PHYSICAL_COALESCE_PARTITIONS:
-        return format_limit(node, "CoalescePartitionsExec", out);
     case PHYSICAL_GLOBAL_LIMIT:
-        return format_limit(node, "GlobalLimitExec", out);
     case PHYSICAL_LOCAL_LIMIT:
-        return format_limit(node, "LocalLimitExec", out);
+        return format_limit(node, out);
     case PHYSICAL_PLACEHOLDER_ROW:
-        return strbuf_append_text(out, "PlaceholderRowExec");
     case PHYSICAL_EMPTY:
-        return strbuf_append_text(out, "EmptyExec");
+        return NULL;
     case PHYSICAL_FETCH_COLUMNS:
         return format_fetch(node, out);
     case PHYSICAL_NETWORK_COALESCE:
-        return strbuf_printf(out, "[Stage %" PRIu32 "] => NetworkCoalesceExec: output_partitions=%zu",
-                             node->network.stage, node->partitions);
+        return strbuf_printf(out, ": output_partitions=%zu", node->partitions);
     }
     UNREACHABLE();
 }

@@ -67,6 +67,14 @@ static kith_error *bind_show(struct binder *binder, const char *name, struct sta
     return NULL;
 }
 
+static kith_error *explain_format(const char *name, enum explain_format *out)
+{
+    *out = strcasecmp(name, "json") == 0 ? EXPLAIN_JSON : EXPLAIN_TEXT;
+    if (*out == EXPLAIN_JSON || strcasecmp(name, "text") == 0)
+        return NULL;
+    return error_new(KITH_ERROR_NOT_IMPLEMENTED, "EXPLAIN has no format \"%s\": TEXT and JSON are there", name);
+}
+
 static kith_error *bind_explain(struct binder *binder, const PgQuery__ExplainStmt *explain, struct statement *out)
 {
     out->kind = STATEMENT_EXPLAIN;
@@ -80,11 +88,13 @@ static kith_error *bind_explain(struct binder *binder, const PgQuery__ExplainStm
             out->explain.analyze = on;
         else if (strcmp(option->defname, "verbose") == 0)
             out->explain.verbose = on;
+        else if (strcmp(option->defname, "format") == 0)
+            TRY(bind_error_at(binder, explain_format(value, &out->explain.format), option->location));
         else
             return bind_error_at(binder,
                                  error_new(KITH_ERROR_NOT_IMPLEMENTED,
-                                           "EXPLAIN has no option \"%s\": ANALYZE and VERBOSE "
-                                           "are there",
+                                           "EXPLAIN has no option \"%s\": ANALYZE, VERBOSE "
+                                           "and FORMAT are there",
                                            option->defname),
                                  option->location);
     }

@@ -5,6 +5,7 @@
 #define KITH_SQL_STATEMENT_H
 
 #include "base/settings.h"
+#include "plan/explain_options.h"
 #include "plan/logical.h"
 #include "sql/parse.h"
 
@@ -24,10 +25,7 @@ enum statement_kind {
 struct statement {
     enum statement_kind kind;
     struct logical_plan *plan; /* QUERY, EXPLAIN, COPY_TO */
-    struct {
-        bool analyze;
-        bool verbose;
-    } explain;
+    struct explain_options explain;
     struct {
         const char *path;
         struct settings settings; /* the session's, with what the statement's options say about the file */

@@ -84,7 +84,7 @@ static inline kith_error *fixture_drain(struct query *query, struct outcome *out
     }
     query_get_progress(query, &out->progress);
     out->bytes_scanned = out->progress.bytes_scanned;
-    return query_explain(query, true, true, &out->analyzed);
+    return query_explain(query, &(struct explain_options){.analyze = true, .verbose = true}, &out->analyzed);
 }
 
 static inline kith_error *fixture_query(const struct settings *settings, struct cluster *cluster, const char *sql,

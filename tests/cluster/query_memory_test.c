@@ -80,7 +80,9 @@ static kith_error *attempt(void *argument)
     if (rows != attempts->expected_rows)
         return error_new(KITH_ERROR_INTERNAL, "%zu rows", rows);
     TRY(query_finish(query));
-    return query_explain(query, true, true, &text);
+    for (enum explain_format format = EXPLAIN_TEXT; format <= EXPLAIN_JSON; format++)
+        TRY(query_explain(query, &(struct explain_options){true, true, format}, &text));
+    return NULL;
 }
 
 static kith_error *attempt_all(void *argument)

@@ -3,7 +3,10 @@
 usage: cli_test.py KITH [unittest's arguments]
 """
 
+import json
 import os
+import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -144,6 +147,53 @@ class Output(Cli):
         analyzed = self.sql("-t", "p=people", "EXPLAIN ANALYZE SELECT name FROM p ORDER BY id LIMIT 2")
         self.assertIn("output_rows=2", analyzed)
         self.assertIn("files_total=3", analyzed)
+
+    def explain_json(self, options, *arguments):
+        query = "SELECT id FROM p WHERE id > 0 ORDER BY id LIMIT 2"
+        return json.loads(self.sql("-t", "p=people", *arguments, f"EXPLAIN ({options}FORMAT JSON) {query}"))
+
+    def operators(self, plan):
+        return [plan["operator"]] + [name for child in plan["inputs"] for name in self.operators(child)]
+
+    def test_explain_in_json_has_the_plan_of_one_process(self):
+        self.people()
+        planned = self.explain_json("")
+        [stage] = planned["stages"]
+        [task] = stage["tasks"]
+        self.assertEqual((stage["stage"], task["task"]), (0, 0))
+        self.assertEqual(self.operators(task["plan"])[-1], "DataSourceExec")
+        self.assertNotIn("metrics", task)
+        self.assertNotIn("metrics", task["plan"])
+        self.assertNotIn("elapsed_ns", planned)
+        self.assertIn("logical_plan", self.explain_json("VERBOSE, "))
+        analyzed = self.explain_json("ANALYZE, ")
+        self.assertGreater(analyzed["elapsed_ns"], 0)
+        self.assertEqual(analyzed["stages"][0]["tasks"][0]["plan"]["metrics"]["output_rows"], 2)
+
+    def test_explain_in_json_has_every_stage_and_task_and_what_was_shared(self):
+        self.people()
+        analyzed = self.explain_json("ANALYZE, ", "--local-workers", "2", "-s",
+                                     "distributed.file_scan_config_bytes_per_partition=1", "-s",
+                                     "distributed.sibling_topk=on")
+        head, stage = analyzed["stages"]
+        self.assertIn("NetworkCoalesceExec", self.operators(head["tasks"][0]["plan"]))
+        self.assertEqual([task["task"] for task in stage["tasks"]], [0, 1])
+        self.assertEqual(sum(task["metrics"]["files_total"] for task in stage["tasks"]), 3)
+        for task in stage["tasks"]:
+            self.assertRegex(task["worker"], r"^\S+:\d+$")
+            self.assertTrue(task["complete"] and task["shares_bounds"])
+            self.assertLessEqual(task["started_unix_ns"], task["finished_unix_ns"])
+        self.assertEqual(sum(task["metrics"]["bounds_sent"] for task in stage["tasks"]),
+                         analyzed["sharing"]["reported"])
+
+    def test_metrics_in_json_have_the_names_of_the_reference_page(self):
+        self.people()
+        page = (pathlib.Path(__file__).parents[2] / "docs" / "reference.md").read_text()
+        rows = re.findall(r"^\| `(\w+)` \| (count|bytes|time) \|", page.partition("## Metrics")[2], re.MULTILINE)
+        names = {name + ("_ns" if unit == "time" else "") for name, unit in rows}
+        [stage] = self.explain_json("ANALYZE, ")["stages"]
+        self.assertGreater(len(stage["tasks"][0]["metrics"]), 20)
+        self.assertLessEqual(set(stage["tasks"][0]["metrics"]), names)
 
     def test_help_and_version_are_asked_for(self):
         self.assertIn("--table", self.sql("--help"))

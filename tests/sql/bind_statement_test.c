@@ -83,9 +83,27 @@ static void explain_takes_analyze_and_verbose(void **state)
     check_explain("EXPLAIN ANALYZE VERBOSE SELECT 1", true, true);
     check_explain("EXPLAIN (ANALYZE, VERBOSE off) SELECT 1", true, false);
     check_explain("EXPLAIN (ANALYZE false, VERBOSE 1) SELECT 1", false, true);
-    check_refused("EXPLAIN (ANALYZE, FORMAT json) SELECT 1", KITH_ERROR_NOT_IMPLEMENTED, "no option \"format\"",
-                  "FORMAT");
+    check_refused("EXPLAIN (ANALYZE, BUFFERS) SELECT 1", KITH_ERROR_NOT_IMPLEMENTED, "no option \"buffers\"",
+                  "BUFFERS");
     check_refused("EXPLAIN DELETE FROM t", KITH_ERROR_NOT_IMPLEMENTED, "this statement", NULL);
+}
+
+static void check_format(const char *sql, bool analyze, enum explain_format format)
+{
+    _cleanup_(binding_reset) struct binding binding;
+    struct statement statement = bound(&binding, sql);
+    assert_int_equal(statement.kind, STATEMENT_EXPLAIN);
+    assert_int_equal(statement.explain.analyze, analyze);
+    assert_int_equal(statement.explain.format, format);
+}
+
+static void explain_takes_a_format(void **state)
+{
+    check_format("EXPLAIN SELECT 1", false, EXPLAIN_TEXT);
+    check_format("EXPLAIN (FORMAT text) SELECT 1", false, EXPLAIN_TEXT);
+    check_format("EXPLAIN (FORMAT JSON) SELECT 1", false, EXPLAIN_JSON);
+    check_format("EXPLAIN (ANALYZE, FORMAT 'json') SELECT 1", true, EXPLAIN_JSON);
+    check_refused("EXPLAIN (FORMAT yaml) SELECT 1", KITH_ERROR_NOT_IMPLEMENTED, "TEXT and JSON are there", "FORMAT");
 }
 
 static void copy_writes_a_query_or_a_table_with_the_options_of_the_file(void **state)
@@ -163,6 +181,7 @@ int main(void)
         cmocka_unit_test(a_wrong_set_is_refused_where_it_goes_wrong),
         cmocka_unit_test(show_names_a_setting_or_all_or_tables),
         cmocka_unit_test(explain_takes_analyze_and_verbose),
+        cmocka_unit_test(explain_takes_a_format),
         cmocka_unit_test(copy_writes_a_query_or_a_table_with_the_options_of_the_file),
         cmocka_unit_test(a_wrong_copy_is_refused_where_it_goes_wrong),
         cmocka_unit_test(tables_are_created_and_dropped_by_name),

@@ -98,13 +98,9 @@ static kith_error *sink_batch(struct session_sink *sink, struct batch *batch)
 
 static void add_sharing(struct filter_registry_counters *to, const struct filter_registry_counters *from)
 {
-    to->produced += from->produced;
-    to->unique += from->unique;
-    to->dropped += from->dropped;
-    to->superseded += from->superseded;
-    to->sent += from->sent;
-    to->bytes_received += from->bytes_received;
-    to->bytes_sent += from->bytes_sent;
+#define ADD_COUNTER(field, name, unit, meaning) to->field += from->field;
+    KITH_SHARING_COUNTERS(ADD_COUNTER)
+#undef ADD_COUNTER
 }
 
 static void judge_effect(const struct topk_run *run, const uint64_t values[METRIC_COUNT], struct topk_block *block)
@@ -130,8 +126,7 @@ static kith_error *sink_finished(struct session_sink *sink, struct query *query)
         uint64_t values[METRIC_COUNT];
         if (!query_task_metrics(query, task, values))
             return error_new(KITH_ERROR_UNAVAILABLE, "the last metrics of task %zu did not come", task);
-        for (int i = 0; i < METRIC_COUNT; i++)
-            totals[i] += values[i];
+        metric_values_add(totals, values);
     }
     for (int i = 0; i < METRIC_COUNT; i++)
         block->metrics[i] += totals[i];
