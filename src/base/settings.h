@@ -22,6 +22,9 @@ enum sibling_topk { SIBLING_TOPK_OFF, SIBLING_TOPK_ON, SIBLING_TOPK_AUTO };
     X(TARGET_PARTITIONS, "execution.target_partitions", NUMBER, 0, 0, 1024, NULL,                                 \
       "parallel streams of an operator in one task; 0 = one a processor")                                         \
     X(BATCH_SIZE, "execution.batch_size", NUMBER, 8192, 1, 1048576, NULL, "rows of a batch at most")              \
+    X(COOPERATION, "execution.cooperation", CHOICE, 0, 0, 2, "shared,shared_with_fallback,per_stream",            \
+      "what batches are counted against before others get their turn: the budget of the fiber; that, or outside " \
+      "of fibers one of the stream; always one of the stream")                                                    \
     X(PARQUET_PRUNING, "execution.parquet.pruning", BOOL, 1, 0, 1, NULL, "skip row groups by their statistics")   \
     X(PARQUET_PAGE_INDEX, "execution.parquet.enable_page_index", BOOL, 1, 0, 1, NULL,                             \
       "skip pages by the page index where a file has one")                                                        \

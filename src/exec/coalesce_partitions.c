@@ -41,7 +41,7 @@ static kith_error *coalesce_next(struct stream *stream, struct batch **out)
     TRY(cut_to_limit(coalesce, &batch));
     if (coalesce->to_give == 0)
         partition_pump_free(TAKE(coalesce->pump));
-    TRY(operator_hand_out(node, batch));
+    operator_count(node, batch);
     *out = TAKE(batch);
     return NULL;
 }
@@ -53,13 +53,13 @@ static void coalesce_free(struct stream *stream)
     free(coalesce);
 }
 
-static const struct stream_ops coalesce_stream_ops = {.next = coalesce_next, .free = coalesce_free};
+static const struct stream_ops coalesce_stream_ops = {.next = coalesce_next, .free = coalesce_free, .hands_out = true};
 
 static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     struct coalesce_stream *coalesce;
     TRY(NEW(&coalesce));
-    coalesce->stream = (struct stream){.ops = &coalesce_stream_ops, .schema = node->plan->schema};
+    coalesce->stream = operator_stream(node, &coalesce_stream_ops);
     coalesce->node = node;
     coalesce->to_give = node->plan->limit.fetch < 0 ? UINT64_MAX : (uint64_t)node->plan->limit.fetch;
     *out = &coalesce->stream;

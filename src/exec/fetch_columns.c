@@ -276,13 +276,13 @@ static void fetch_free(struct stream *stream)
     free(fetch);
 }
 
-static const struct stream_ops fetch_stream_ops = {.next = fetch_next, .free = fetch_free};
+static const struct stream_ops fetch_stream_ops = {.next = fetch_next, .free = fetch_free, .hands_out = true};
 
 static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     struct fetch_stream *fetch;
     TRY(NEW(&fetch));
-    fetch->stream = (struct stream){.ops = &fetch_stream_ops, .schema = node->plan->schema};
+    fetch->stream = operator_stream(node, &fetch_stream_ops);
     fetch->node = node;
     fetch->reservation = reservation_make(node->context->pool, "columns of chosen rows");
     _cleanup_(stream_free) struct stream *made = &fetch->stream;

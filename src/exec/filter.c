@@ -25,8 +25,7 @@ static kith_error *filter_next(struct stream *stream, struct batch **out)
         operator_charge_time(filter->node, start);
         if (batch_row_count(kept) == 0)
             continue;
-        metric_add(filter->node->metrics, METRIC_OUTPUT_ROWS, batch_row_count(kept));
-        metric_add(filter->node->metrics, METRIC_OUTPUT_BATCHES, 1);
+        operator_count(filter->node, kept);
         *out = TAKE(kept);
         return NULL;
     }
@@ -46,7 +45,7 @@ static kith_error *execute(struct exec_operator *node, size_t partition, struct 
 {
     struct filter_stream *filter;
     TRY(NEW(&filter));
-    filter->stream = (struct stream){.ops = &filter_stream_ops, .schema = node->plan->schema};
+    filter->stream = operator_stream(node, &filter_stream_ops);
     filter->node = node;
     _cleanup_(stream_free) struct stream *made = &filter->stream;
     TRY(evaluator_new(node->plan->filter.predicate, &filter->predicate));

@@ -149,7 +149,7 @@ static kith_error *sort_next(struct stream *stream, struct batch **out)
     for (size_t i = 0; i < count; i++)
         rows[i] = sort->order.items[sort->emitted + i].number;
     TRY(row_store_gather(&sort->rows, rows, count, &batch));
-    TRY(operator_hand_out(sort->node, batch));
+    operator_count(sort->node, batch);
     sort->emitted += count;
     *out = TAKE(batch);
     return NULL;
@@ -169,14 +169,14 @@ static void sort_free(struct stream *stream)
     free(sort);
 }
 
-static const struct stream_ops sort_stream_ops = {.next = sort_next, .free = sort_free};
+static const struct stream_ops sort_stream_ops = {.next = sort_next, .free = sort_free, .hands_out = true};
 
 kith_error *full_sort_stream_new(struct exec_operator *node, struct stream *take_input, struct stream **out)
 {
     _cleanup_(stream_free) struct stream *input = take_input;
     struct full_sort_stream *sort;
     TRY(NEW(&sort));
-    sort->stream = (struct stream){.ops = &sort_stream_ops, .schema = node->plan->schema};
+    sort->stream = operator_stream(node, &sort_stream_ops);
     sort->node = node;
     sort->input = TAKE(input);
     sort->reservation = reservation_make(node->context->pool, "sort");

@@ -29,8 +29,7 @@ static kith_error *limit_next(struct stream *stream, struct batch **out)
         if (limit->to_give != UINT64_MAX)
             limit->to_give -= given;
         TRY(batch_slice(batch, skipped, given, out));
-        metric_add(limit->node->metrics, METRIC_OUTPUT_ROWS, given);
-        metric_add(limit->node->metrics, METRIC_OUTPUT_BATCHES, 1);
+        operator_count(limit->node, *out);
         return NULL;
     }
     stream_free(TAKE(limit->input));
@@ -51,7 +50,7 @@ static kith_error *execute(struct exec_operator *node, size_t partition, struct 
     const struct physical_plan *plan = node->plan;
     struct limit_stream *limit;
     TRY(NEW(&limit));
-    limit->stream = (struct stream){.ops = &limit_stream_ops, .schema = plan->schema};
+    limit->stream = operator_stream(node, &limit_stream_ops);
     limit->node = node;
     limit->to_skip = (uint64_t)plan->limit.skip;
     limit->to_give = plan->limit.fetch < 0 ? UINT64_MAX : (uint64_t)plan->limit.fetch;

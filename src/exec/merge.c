@@ -186,7 +186,7 @@ static kith_error *make_batch(struct merge_stream *merge, struct batch **out)
     if (merge->picked.length == 0)
         return NULL;
     TRY(gather(merge, &batch));
-    TRY(operator_hand_out(merge->node, batch));
+    operator_count(merge->node, batch);
     *out = TAKE(batch);
     return NULL;
 }
@@ -234,14 +234,14 @@ static void merge_free(struct stream *stream)
     free(merge);
 }
 
-static const struct stream_ops merge_stream_ops = {.next = merge_next, .free = merge_free};
+static const struct stream_ops merge_stream_ops = {.next = merge_next, .free = merge_free, .hands_out = true};
 
 static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     const struct physical_plan *plan = node->plan;
     struct merge_stream *merge;
     TRY(NEW(&merge));
-    merge->stream = (struct stream){.ops = &merge_stream_ops, .schema = plan->schema};
+    merge->stream = operator_stream(node, &merge_stream_ops);
     merge->node = node;
     merge->count = plan->inputs[0]->partitions;
     merge->to_give = plan->sort.fetch < 0 ? UINT64_MAX : (uint64_t)plan->sort.fetch;

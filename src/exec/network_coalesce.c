@@ -9,7 +9,9 @@ static kith_error *execute(struct exec_operator *node, size_t partition, struct 
     struct boundary_source *boundary = node->context->boundary;
     if (boundary == NULL)
         return error_new(KITH_ERROR_INTERNAL, "stage %u is read outside of a cluster", node->plan->network.stage);
-    return boundary->open(boundary, node->plan->network.stage, partition, node->plan->schema, node->metrics, out);
+    TRY(boundary->open(boundary, node->plan->network.stage, partition, node->plan->schema, node->metrics, out));
+    (*out)->coop = operator_coop(node);
+    return NULL;
 }
 
 static void free_network(struct exec_operator *node)

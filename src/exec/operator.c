@@ -155,11 +155,21 @@ kith_error *operator_charge(struct exec_operator *node, unsigned units)
     return coop_charge(units);
 }
 
-kith_error *operator_hand_out(struct exec_operator *node, struct batch *batch)
+struct coop operator_coop(const struct exec_operator *node)
+{
+    return coop_make((enum coop_policy)settings_get(&node->context->settings, SETTING_COOPERATION),
+                     node->context->cancel);
+}
+
+struct stream operator_stream(const struct exec_operator *node, const struct stream_ops *ops)
+{
+    return (struct stream){.ops = ops, .schema = node->plan->schema, .coop = operator_coop(node)};
+}
+
+void operator_count(struct exec_operator *node, const struct batch *batch)
 {
     metric_add(node->metrics, METRIC_OUTPUT_ROWS, batch_row_count(batch));
     metric_add(node->metrics, METRIC_OUTPUT_BATCHES, 1);
-    return operator_charge(node, 1);
 }
 
 kith_error *operator_emit_slice(struct exec_operator *node, struct batch *result, size_t *position, struct batch **out)
@@ -170,7 +180,7 @@ kith_error *operator_emit_slice(struct exec_operator *node, struct batch *result
     size_t length = MIN(rows - *position, (size_t)settings_get(&node->context->settings, SETTING_BATCH_SIZE));
     _cleanup_(batch_unref) struct batch *slice = NULL;
     TRY(batch_slice(result, *position, length, &slice));
-    TRY(operator_hand_out(node, slice));
+    operator_count(node, slice);
     *position += length;
     *out = TAKE(slice);
     return NULL;

@@ -17,7 +17,7 @@
 
 struct exec_operator;
 
-/* Gives the stream of a stage's task; how is the cluster's business. */
+/* Gives the stream of a stage's task, one that hands out; how is the cluster's business. */
 struct boundary_source {
     kith_error *(*open)(struct boundary_source *source, uint32_t stage, size_t task, struct schema *schema,
                         struct metric_set *metrics, struct stream **out);

@@ -30,14 +30,21 @@ int64_t operator_now(const struct exec_operator *node);
 /* Adds the time since `start_ns` to elapsed_compute. */
 void operator_charge_time(struct exec_operator *node, int64_t start_ns);
 
-/* Charges the fiber's budget; gives the reason when the query is cancelled, on a fiber of another token too. */
+/* Charges the fiber's budget for chunks of work; gives the reason when the query is cancelled, on a fiber of another
+ * token too. */
 kith_error *operator_charge(struct exec_operator *node, unsigned units) _must_check_;
 
-/* Counts rows and batches handed out and charges the fiber's budget for one. */
-kith_error *operator_hand_out(struct exec_operator *node, struct batch *batch) _must_check_;
+/* How its streams count what they hand out. */
+struct coop operator_coop(const struct exec_operator *node);
+
+/* What a stream of the operator begins with. */
+struct stream operator_stream(const struct exec_operator *node, const struct stream_ops *ops);
+
+/* Counts rows and batches given to the consumer; stream_next has charged for them. */
+void operator_count(struct exec_operator *node, const struct batch *batch);
 
 /* The next slice of at most batch_size rows from `result`, at *position, which is moved; *out = NULL when it is used up
- * or `result` is NULL. Counts and charges as operator_hand_out does. */
+ * or `result` is NULL. Counts as operator_count does. */
 kith_error *operator_emit_slice(struct exec_operator *node, struct batch *result, size_t *position,
                                 struct batch **out) _must_check_;
 

@@ -17,7 +17,7 @@ static kith_error *row_next(struct stream *stream, struct batch **out)
     row->finished = true;
     _cleanup_(batch_unref) struct batch *batch = NULL;
     TRY(batch_new(stream->schema, NULL, 1, &batch));
-    TRY(operator_hand_out(row->node, batch));
+    operator_count(row->node, batch);
     *out = TAKE(batch);
     return NULL;
 }
@@ -27,13 +27,13 @@ static void row_free(struct stream *stream)
     free(CONTAINER_OF(stream, struct row_stream, stream));
 }
 
-static const struct stream_ops row_stream_ops = {.next = row_next, .free = row_free};
+static const struct stream_ops row_stream_ops = {.next = row_next, .free = row_free, .hands_out = true};
 
 static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     struct row_stream *row;
     TRY(NEW(&row));
-    row->stream = (struct stream){.ops = &row_stream_ops, .schema = node->plan->schema};
+    row->stream = operator_stream(node, &row_stream_ops);
     row->node = node;
     row->finished = node->plan->kind == PHYSICAL_EMPTY;
     *out = &row->stream;

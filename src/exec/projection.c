@@ -42,8 +42,7 @@ static kith_error *projection_next(struct stream *stream, struct batch **out)
     drop_columns(projection);
     TRY(error);
     operator_charge_time(projection->node, start);
-    metric_add(projection->node->metrics, METRIC_OUTPUT_ROWS, batch_row_count(*out));
-    metric_add(projection->node->metrics, METRIC_OUTPUT_BATCHES, 1);
+    operator_count(projection->node, *out);
     return NULL;
 }
 
@@ -65,7 +64,7 @@ static kith_error *execute(struct exec_operator *node, size_t partition, struct 
     const struct physical_plan *plan = node->plan;
     struct projection_stream *projection;
     TRY(NEW(&projection));
-    projection->stream = (struct stream){.ops = &projection_stream_ops, .schema = plan->schema};
+    projection->stream = operator_stream(node, &projection_stream_ops);
     projection->node = node;
     projection->count = plan->schema->field_count;
     _cleanup_(stream_free) struct stream *made = &projection->stream;

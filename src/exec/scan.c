@@ -129,7 +129,7 @@ static kith_error *scan_next(struct stream *stream, struct batch **out)
         return NULL;
     if (scan->node.plan->scan.limit >= 0)
         atomic_fetch_sub_explicit(&scan->limit_left, (int64_t)batch_row_count(batch), memory_order_relaxed);
-    TRY(operator_hand_out(&scan->node, batch));
+    operator_count(&scan->node, batch);
     *out = TAKE(batch);
     return NULL;
 }
@@ -142,14 +142,14 @@ static void scan_free(struct stream *stream)
     free(self);
 }
 
-static const struct stream_ops scan_stream_ops = {.next = scan_next, .free = scan_free};
+static const struct stream_ops scan_stream_ops = {.next = scan_next, .free = scan_free, .hands_out = true};
 
 static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
     struct scan_operator *scan = CONTAINER_OF(node, struct scan_operator, node);
     struct scan_stream *stream;
     TRY(NEW(&stream));
-    stream->stream = (struct stream){.ops = &scan_stream_ops, .schema = node->plan->schema};
+    stream->stream = operator_stream(node, &scan_stream_ops);
     stream->scan = scan;
     *out = &stream->stream;
     return NULL;

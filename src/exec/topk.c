@@ -205,7 +205,7 @@ static void topk_free(struct stream *stream)
     free(topk);
 }
 
-static const struct stream_ops topk_stream_ops = {.next = topk_next, .free = topk_free};
+static const struct stream_ops topk_stream_ops = {.next = topk_next, .free = topk_free, .hands_out = true};
 
 kith_error *topk_stream_new(struct exec_operator *node, struct stream *take_input, struct stream **out)
 {
@@ -217,7 +217,7 @@ kith_error *topk_stream_new(struct exec_operator *node, struct stream *take_inpu
                          "ORDER BY … LIMIT keeps at most %d rows in memory (limit TOPK_ROWS), not %lld",
                          LIMIT_TOPK_ROWS, (long long)plan->sort.fetch);
     TRY(NEW(&topk));
-    topk->stream = (struct stream){.ops = &topk_stream_ops, .schema = plan->schema};
+    topk->stream = operator_stream(node, &topk_stream_ops);
     topk->node = node;
     topk->input = TAKE(input);
     topk->reservation = reservation_make(node->context->pool, "Top-K");

@@ -105,6 +105,11 @@ bool cancel_token_is_cancelled(const struct cancel_token *token)
     return atomic_load(&token->cancelled);
 }
 
+const atomic_bool *cancel_token_flag(const struct cancel_token *token)
+{
+    return token == NULL ? NULL : &token->cancelled;
+}
+
 kith_error *cancel_token_check(struct cancel_token *token)
 {
     if (token == NULL || !atomic_load(&token->cancelled))

@@ -115,23 +115,8 @@ kith_error *fiber_yield(void)
     if (fiber == NULL)
         return NULL;
     if (scheduler_is_otherwise_idle(worker_current()))
-        fiber->budget = COOP_BUDGET; /* a new turn at once */
+        scheduler_begin_turn(worker_current(), fiber);
     else
         scheduler_switch_out(fiber, SWITCHED_TO_YIELD);
-    return cancel_token_check(fiber->cancel);
-}
-
-kith_error *coop_charge(unsigned units)
-{
-    struct worker *worker = worker_current();
-    if (worker == NULL || worker->current == NULL)
-        return NULL;
-    struct fiber *fiber = worker->current;
-    if (units >= fiber->budget)
-        return fiber_yield();
-    fiber->budget -= units;
-    scheduler_share_backlog(worker);
-    if (scheduler_urgent_waits(worker))
-        scheduler_switch_out(fiber, fiber->urgent ? SWITCHED_TO_YIELD : SWITCHED_TO_MAKE_WAY);
     return cancel_token_check(fiber->cancel);
 }

@@ -10,6 +10,7 @@
 #define KITH_RUNTIME_FIBER_H
 
 #include "runtime/cancel.h"
+#include "runtime/coop.h"
 #include "runtime/fiber_errno.h"
 #include "runtime/runtime.h"
 
@@ -46,13 +47,5 @@ void fiber_make_urgent(void);
 /* Lets other fibers run; comes back with a full budget. Gives the token's reason when it is cancelled. Does nothing
  * outside a fiber. */
 kith_error *fiber_yield(void) _must_check_;
-
-/* Charges `units` to the turn's budget (128); at zero the fiber yields. Call once for each batch that a source, an
- * exchange or a private buffer hands out, and once for each bounded chunk of work in a loop that pulls no input.
- * It is also how a fiber shows that it goes on computing, upon which an idle thread may take what waits behind it.
- * Outside a fiber it does nothing. Gives the token's reason when it is cancelled. */
-kith_error *coop_charge(unsigned units) _must_check_;
-
-enum { COOP_BUDGET = 128 };
 
 #endif

@@ -14,7 +14,7 @@ enum { BACKLOG_PATIENCE_NS = 50000 };
 /* How often busy workers look for events: looking costs a system call, well below a microsecond. */
 enum { POLL_INTERVAL_NS = 50000 };
 
-static _Thread_local struct worker *this_worker;
+_Thread_local struct worker *this_worker;
 
 __attribute__((noinline)) struct worker *worker_current(void)
 {
@@ -254,19 +254,34 @@ void scheduler_switch_out(struct fiber *fiber, enum switched_to switched_to)
     annotation_after_switch(&fiber->annotation, &worker_current()->annotation);
 }
 
-/* One turn of a fiber. */
+void scheduler_begin_turn(struct worker *worker, struct fiber *fiber)
+{
+    worker->last_turn += worker->runtime->worker_count;
+    fiber->turn = worker->last_turn;
+    fiber->budget = COOP_BUDGET;
+    worker->granted = 0;
+    worker->turn = fiber->turn;
+}
+
+/* One turn of a fiber, or what is left of it. */
 static void run(struct worker *worker, struct fiber *fiber)
 {
+    worker->turn = fiber->turn;
     if (!fiber->made_way)
-        fiber->budget = COOP_BUDGET;
+        scheduler_begin_turn(worker, fiber);
     fiber->made_way = false;
     fiber->home = worker->index;
     worker->backlog_since_ns = 0;
+    worker->granted_ns = 0;
+    worker->cancelled = cancel_token_flag(fiber->cancel);
     worker->current = fiber;
     annotation_before_switch(&worker->annotation, 0, &fiber->annotation);
     context_switch(&worker->stack_pointer, fiber->stack_pointer);
     annotation_after_switch(&worker->annotation, &fiber->annotation);
     worker->current = NULL;
+    worker->turn = 0;
+    fiber->budget += worker->granted;
+    worker->granted = 0;
 
     switch (worker->switched_to) {
     case SWITCHED_TO_YIELD:
@@ -402,6 +417,7 @@ void scheduler_init(struct runtime *runtime)
         struct worker *worker = &runtime->workers[i];
         worker->runtime = runtime;
         worker->index = i;
+        worker->last_turn = i;
         pthread_mutex_init(&worker->urgent.mutex, NULL);
         pthread_mutex_init(&worker->queue.mutex, NULL);
     }

@@ -2,7 +2,7 @@
  * Inside the runtime only: the worker threads, their queues, and the switch between a fiber and its worker.
  *
  * Each worker has two FIFO queues, of urgent fibers and of the others; the urgent go first, and a fiber that goes on
- * computing makes way for them (coop_charge). A fiber that a worker makes runnable goes onto that worker's own queue;
+ * computing makes way for them (coop.h). A fiber that a worker makes runnable goes onto that worker's own queue;
  * one that another thread makes runnable goes onto the queue of the worker that ran it last. A worker whose queue is
  * empty steals half of another's, and sleeps when there is nothing to steal: the first to do so in the poller, the
  * others on a futex.
@@ -35,8 +35,10 @@ struct fiber {
     fiber_function function;
     void *argument;
     const char *name;
-    unsigned budget;
-    bool made_way; /* its turn goes on when it runs again */
+    unsigned budget; /* what is left of the turn's, except what its worker has been granted */
+    unsigned grant;  /* units granted at a time, see coop.c */
+    uint64_t turn;   /* a number that no other turn of the runtime has */
+    bool made_way;   /* its turn goes on when it runs again */
     bool urgent;
     size_t home; /* index of the worker that ran it last */
 
@@ -72,6 +74,12 @@ struct worker {
     struct annotation annotation;
     bool searching; /* counted in runtime->searching */
     int64_t backlog_since_ns;
+    /* Of the fiber that runs; coop_hand_out looks at these. */
+    unsigned granted;             /* units that may be charged without looking around */
+    const atomic_bool *cancelled; /* its token's flag; NULL: none */
+    uint64_t turn;                /* 0: none runs */
+    uint64_t last_turn;
+    int64_t granted_ns; /* when units were last granted since it was switched to, by system_clock; 0 = not yet */
 
     struct run_queue urgent;
     struct run_queue queue;
@@ -107,6 +115,9 @@ struct runtime {
  * must not reuse a thread-local's address from before a switch. */
 struct worker *worker_current(void);
 
+/* The same, inlined, for who does not switch between using it and its return. */
+extern _Thread_local struct worker *this_worker __attribute__((tls_model("initial-exec")));
+
 void scheduler_init(struct runtime *runtime);
 /* Stops the threads that were started; no fiber is left. */
 void scheduler_destroy(struct runtime *runtime);
@@ -121,6 +132,9 @@ void scheduler_switch_out(struct fiber *fiber, enum switched_to switched_to);
 /* True when a fiber that yields on `worker` would go on at once: no other is queued, and no events need looking for. */
 bool scheduler_is_otherwise_idle(struct worker *worker);
 
+/* Gives the running fiber a full budget. */
+void scheduler_begin_turn(struct worker *worker, struct fiber *fiber);
+
 /* The running fiber goes on computing: lets an idle worker have what has been waiting behind it. */
 void scheduler_share_backlog(struct worker *worker);
 
@@ -134,5 +148,7 @@ void fiber_finish(struct fiber *fiber);
 /* cancel.c: a token knows the fibers that run under it. */
 void cancel_token_attach(struct cancel_token *token, struct fiber *fiber);
 void cancel_token_detach(struct cancel_token *token, struct fiber *fiber);
+/* What cancel_token_is_cancelled reads; NULL for no token. */
+const atomic_bool *cancel_token_flag(const struct cancel_token *token);
 
 #endif

@@ -129,7 +129,7 @@ static kith_error *gate_execute(struct exec_operator *node, size_t partition, st
     TRY(step(gate->schedule));
     TRY(operator_execute(gate->scan, partition, &input));
     TRY(NEW(&self));
-    self->stream = (struct stream){.ops = &ops, .schema = input->schema};
+    self->stream = operator_stream(node, &ops);
     self->input = TAKE(input);
     self->gate = gate;
     *out = &self->stream;

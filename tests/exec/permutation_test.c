@@ -191,6 +191,7 @@ static void randomize_settings(uint64_t *random, struct query_run *run)
     static const char *const batch_sizes[] = {"1", "2", "7", "1023", "8192"};
     static const char *const partitions[] = {"1", "2", "5"};
     static const char *const fetch_rows[] = {"0", "20", "1000"};
+    static const char *const cooperation[] = {"shared", "shared_with_fallback", "per_stream"};
     static const enum setting switches[] = {SETTING_PARQUET_PRUNING,          SETTING_PARQUET_PAGE_INDEX,
                                             SETTING_PARQUET_PUSHDOWN_FILTERS, SETTING_PARQUET_REORDER_ROW_GROUPS,
                                             SETTING_PARQUET_VERIFY_CHECKSUMS, SETTING_TOPK_DYNAMIC_FILTERS,
@@ -198,6 +199,7 @@ static void randomize_settings(uint64_t *random, struct query_run *run)
     query_set(run, SETTING_BATCH_SIZE, batch_sizes[test_random(random) % ARRAY_SIZE(batch_sizes)]);
     query_set(run, SETTING_TARGET_PARTITIONS, partitions[test_random(random) % ARRAY_SIZE(partitions)]);
     query_set(run, SETTING_TOPK_FETCH_ROWS, fetch_rows[test_random(random) % ARRAY_SIZE(fetch_rows)]);
+    query_set(run, SETTING_COOPERATION, cooperation[test_random(random) % ARRAY_SIZE(cooperation)]);
     for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
         query_set(run, switches[i], test_random(random) % 3 == 0 ? "off" : "on");
 }

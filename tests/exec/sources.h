@@ -59,7 +59,7 @@ static inline kith_error *source_next(struct stream *stream, struct batch **out)
     if (self->next < self->partition->count) {
         atomic_fetch_add(&self->source->pulled, 1);
         *out = batch_ref(self->partition->batches[self->next++]);
-        return coop_charge(1);
+        return NULL;
     }
     if (self->partition->at_end != NULL)
         self->partition->at_end(self->partition->end_context);
@@ -79,11 +79,11 @@ static inline void source_free_stream(struct stream *stream)
 
 static inline kith_error *source_execute(struct exec_operator *node, size_t partition, struct stream **out)
 {
-    static const struct stream_ops ops = {.next = source_next, .free = source_free_stream};
+    static const struct stream_ops ops = {.next = source_next, .free = source_free_stream, .hands_out = true};
     struct source *source = CONTAINER_OF(node, struct source, node);
     struct source_stream *stream;
     TRY(NEW(&stream));
-    stream->stream = (struct stream){.ops = &ops, .schema = source->plan.schema};
+    stream->stream = operator_stream(node, &ops);
     stream->source = source;
     stream->partition = &source->partitions[partition];
     atomic_fetch_add(&source->live_streams, 1);

@@ -1,0 +1,116 @@
+#include "runtime/coop.h"
+
+#include "runtime/scheduler.h"
+
+#include <sched.h>
+
+/* How often a fiber that hands out batches looks around: for events, for fibers that have waited long, which takes a
+ * look at the clock. Batches may be nanoseconds or milliseconds apart, so units are granted to be taken without a look,
+ * as many as took about so long last time. Urgent fibers and cancellation are looked for with every unit. */
+enum { LOOK_INTERVAL_NS = 20000 };
+
+/* Takes back what was granted and not used. */
+static void end_grant(struct worker *worker)
+{
+    worker->current->budget += worker->granted;
+    worker->granted = 0;
+}
+
+static void grant(struct worker *worker)
+{
+    struct fiber *fiber = worker->current;
+    int64_t now = clock_monotonic_ns(&system_clock);
+    if (worker->granted_ns != 0) {
+        int64_t since = now - worker->granted_ns;
+        if (since < LOOK_INTERVAL_NS / 2)
+            fiber->grant = MIN(2 * fiber->grant, (unsigned)COOP_BUDGET);
+        else if (since > LOOK_INTERVAL_NS)
+            fiber->grant = (unsigned)(fiber->grant * (int64_t)LOOK_INTERVAL_NS / since);
+    }
+    fiber->grant = MAX(fiber->grant, 1U);
+    worker->granted_ns = now;
+    worker->granted = MIN(fiber->grant, fiber->budget - 1); /* the last one is charged with a look, and yields */
+    fiber->budget -= worker->granted;
+}
+
+static bool is_set(const atomic_bool *flag)
+{
+    return flag != NULL && atomic_load_explicit(flag, memory_order_relaxed);
+}
+
+kith_error *coop_charge(unsigned units)
+{
+    struct worker *worker = worker_current();
+    if (worker == NULL || worker->current == NULL)
+        return NULL;
+    struct fiber *fiber = worker->current;
+    end_grant(worker);
+    if (units >= fiber->budget)
+        return fiber_yield();
+    fiber->budget -= units;
+    scheduler_share_backlog(worker);
+    if (scheduler_urgent_waits(worker))
+        scheduler_switch_out(fiber, fiber->urgent ? SWITCHED_TO_YIELD : SWITCHED_TO_MAKE_WAY);
+    return cancel_token_check(fiber->cancel);
+}
+
+struct coop coop_make(enum coop_policy policy, struct cancel_token *cancel)
+{
+    return (struct coop){.policy = policy, .left = COOP_BUDGET, .flag = cancel_token_flag(cancel), .cancel = cancel};
+}
+
+/* A new turn of the stream's fiber, or a new one of the stream itself on a thread. */
+static kith_error *give_way(void)
+{
+    if (fiber_current() != NULL)
+        return fiber_yield();
+    sched_yield();
+    return NULL;
+}
+
+static uint64_t current_turn(void)
+{
+    const struct worker *worker = worker_current();
+    return worker != NULL ? worker->turn : 0;
+}
+
+/* With the budget of the stream's own, full in each turn. */
+static kith_error *charge_own(struct coop *coop)
+{
+    uint64_t turn = current_turn();
+    if (coop->turn != turn)
+        coop->left = COOP_BUDGET;
+    coop->turn = turn;
+    if (--coop->left > 0)
+        return coop_charge(0);
+    coop->left = COOP_BUDGET;
+    return give_way();
+}
+
+static kith_error *charge_shared(void)
+{
+    TRY(coop_charge(1));
+    grant(worker_current());
+    return NULL;
+}
+
+/* When there is something to look at, or no unit granted. */
+static __attribute__((noinline)) kith_error *hand_out_slowly(struct coop *coop)
+{
+    TRY(cancel_token_check(coop->cancel));
+    if (coop->policy == COOP_PER_STREAM)
+        return charge_own(coop);
+    if (fiber_current() != NULL)
+        return charge_shared();
+    return coop->policy == COOP_SHARED_WITH_FALLBACK ? charge_own(coop) : NULL;
+}
+
+kith_error *coop_hand_out(struct coop *coop)
+{
+    struct worker *worker = this_worker;
+    if (worker == NULL || worker->granted == 0 || coop->policy == COOP_PER_STREAM || is_set(worker->cancelled) ||
+        is_set(coop->flag) || atomic_load_explicit(&worker->urgent.length, memory_order_relaxed) > 0)
+        return hand_out_slowly(coop);
+    worker->granted--;
+    return NULL;
+}

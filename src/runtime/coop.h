@@ -1,0 +1,55 @@
+/*
+ * Cooperation: what a fiber may do in one turn before it gives way. A turn has a budget of COOP_BUDGET units. One is
+ * taken for each batch that a source, an exchange or a private buffer hands out (coop_hand_out, which
+ * stream_next calls), and one for each bounded chunk of work of code that pulls nothing (coop_charge). At zero the
+ * fiber yields, and begins a new turn with a full budget when it runs again. A wait ends a turn as well.
+ *
+ * Both calls are also where code that computes notices that it is cancelled, makes way for urgent fibers, and lets
+ * idle threads have what waits behind it.
+ *
+ * A stream counts by one of three policies (setting execution.cooperation). They differ in whose budget is counted, not
+ * in what happens when it is used up: the whole fiber gives way, so two streams in one fiber that count apart cannot
+ * cover for each other; together they hand out at most a budget each between two yields.
+ *
+ *   shared                 the budget of the fiber's turn; outside a fiber nothing is counted
+ *   shared_with_fallback   the same in a fiber; outside one the stream counts for itself
+ *   per_stream             the stream counts for itself, from a full budget in each turn of its fiber
+ *
+ * Outside a fiber, on a thread that an embedding program brought, nobody queues behind the caller but the kernel's
+ * other threads, among them perhaps the runtime's own. Giving way there means sched_yield.
+ */
+#ifndef KITH_RUNTIME_COOP_H
+#define KITH_RUNTIME_COOP_H
+
+#include "runtime/cancel.h"
+
+#include <stdatomic.h>
+
+enum { COOP_BUDGET = 128 };
+
+/* In the order of the setting's words. */
+enum coop_policy { COOP_SHARED, COOP_SHARED_WITH_FALLBACK, COOP_PER_STREAM };
+
+/* What a stream counts with. Belongs to the stream, and so to one fiber or thread at a time. */
+struct coop {
+    enum coop_policy policy;
+    unsigned left;               /* where the stream counts for itself */
+    uint64_t turn;               /* for which `left` counts */
+    const atomic_bool *flag;     /* set when `cancel` is cancelled; NULL: no token */
+    struct cancel_token *cancel; /* borrowed */
+};
+
+/* `cancel` is what the stream's query ends by, whatever fiber pulls it; it may be NULL and outlives what is made. */
+struct coop coop_make(enum coop_policy policy, struct cancel_token *cancel);
+
+/* Charges one unit for a batch that is being handed out. Called when the batch is there: a pull that has to wait for
+ * its input has taken nothing, and what it then hands out is paid by the turn that the wait's end began. Gives the
+ * reason when the fiber or the stream is cancelled. */
+kith_error *coop_hand_out(struct coop *coop) _must_check_;
+
+/* Charges `units` to the turn's budget; at zero the fiber yields. For each bounded chunk of work, of a millisecond at
+ * most, in a loop that pulls nothing, and for each message or page moved by code that is no stream. Outside a fiber it
+ * does nothing. Gives the token's reason when it is cancelled. */
+kith_error *coop_charge(unsigned units) _must_check_;
+
+#endif
