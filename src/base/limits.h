@@ -43,7 +43,8 @@
     X(SORT_KEYS, 64, "keys", "arrays of this size are kept on the stack")                         \
     X(TOPK_ROWS, 10000000, "rows", "the heap is kept in memory")                                  \
     X(ERROR_MESSAGE_BYTES, 4096, "bytes", "messages quote input")                                 \
-    X(FIBER_STACK_BYTES, 262144, "bytes", "stack of one fiber, with a guard below")
+    X(FIBER_STACK_BYTES, 262144, "bytes", "stack of one fiber, with a guard below")               \
+    X(TURN_MILLISECONDS, 50, "milliseconds", "a fiber that keeps its thread for longer is logged")
 
 enum {
 #define LIMIT_ENUM(name, value, unit, reason) LIMIT_##name = (value),

@@ -63,6 +63,7 @@ kith_error *query_new(const struct query_options *options, struct logical_plan *
                              &query->plan));
     TRY(memory_pool_new((size_t)settings_get(&options->settings, SETTING_MEMORY_LIMIT), &query->pool));
     TRY(cancel_token_new(fiber_cancel_token(), &query->cancel));
+    TRY(cancel_token_share_time(query->cancel, options->runtime));
     query->context = (struct task_context){
         .runtime = options->runtime, .pool = query->pool, .settings = options->settings, .cancel = query->cancel};
     TRY(distribute(query, options));
@@ -99,7 +100,10 @@ kith_error *query_next(struct query *query, struct batch **out)
     *out = NULL;
     if (query->finished)
         return NULL;
+    /* What the query waits for ends with it, and the caller's fiber works in the query's share of the threads. */
+    struct cancel_token *callers = fiber_exchange_token(cancel_token_ref(query->cancel));
     kith_error *error = pull(query, out);
+    cancel_token_unref(fiber_exchange_token(callers));
     if (error == NULL && *out != NULL)
         return NULL;
     query->complete = error == NULL;

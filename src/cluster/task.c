@@ -91,6 +91,7 @@ kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request,
     size_t limit = (size_t)settings_get(&request->settings, SETTING_MEMORY_LIMIT);
     TRY(memory_pool_new_within(tasks->pool, limit, &task->pool));
     TRY(cancel_token_new(fiber_cancel_token(), &task->cancel));
+    TRY(cancel_token_share_time(task->cancel, runtime));
     task->context = (struct task_context){.runtime = runtime,
                                           .pool = task->pool,
                                           .settings = request->settings,

@@ -13,6 +13,10 @@ struct cancel_token {
     /* Set once, after `reason`, under the tree's mutex; a reader that finds it set may read `reason` without. */
     atomic_bool cancelled;
     kith_error *reason; /* NULL when it is an ancestor's */
+    int64_t cancelled_ns;
+
+    struct share_group *group; /* of fibers under it; NULL: each has a share of its own */
+    bool owns_group;           /* it is not an ancestor's */
 
     /* The rest is guarded by the tree's mutex, which is the root's. A child is in its parent's list until it is freed,
      * without a reference. */
@@ -32,6 +36,7 @@ kith_error *cancel_token_new(struct cancel_token *parent, struct cancel_token **
     token->root = parent == NULL ? token : parent->root;
     if (parent != NULL) {
         token->parent = cancel_token_ref(parent);
+        token->group = parent->group;
         HOLD_MUTEX(&token->root->tree_mutex);
         token->next_sibling = parent->first_child;
         if (parent->first_child != NULL)
@@ -66,11 +71,21 @@ void cancel_token_unref(struct cancel_token *token)
         struct cancel_token *parent = token->parent;
         if (parent != NULL)
             leave_parent(token);
+        if (token->owns_group)
+            free(token->group);
         error_free(token->reason);
         pthread_mutex_destroy(&token->tree_mutex);
         free(token);
         token = parent;
     }
+}
+
+kith_error *cancel_token_share_time(struct cancel_token *token, const struct runtime *runtime)
+{
+    ASSERT(!token->owns_group);
+    TRY(share_group_new(runtime->worker_count, &token->group));
+    token->owns_group = true;
+    return NULL;
 }
 
 /* The token after `token` in a walk of everything below `top`, parents before children; NULL at the end. */
@@ -93,11 +108,21 @@ void cancel_token_cancel(struct cancel_token *token, kith_error *take_reason)
     if (atomic_load(&token->cancelled))
         return;
     token->reason = TAKE(reason);
+    token->cancelled_ns = clock_monotonic_ns(&system_clock);
     for (struct cancel_token *t = token; t != NULL; t = next_in_tree(t, token)) {
         atomic_store(&t->cancelled, true);
         for (struct fiber *fiber = t->first_fiber; fiber != NULL; fiber = fiber->token_next)
             waiter_wake(&fiber->waiter, WAITER_CANCELLED);
     }
+}
+
+int64_t cancel_token_cancelled_ns(const struct cancel_token *token)
+{
+    if (!atomic_load(&token->cancelled))
+        return 0;
+    while (token->reason == NULL)
+        token = token->parent;
+    return token->cancelled_ns;
 }
 
 bool cancel_token_is_cancelled(const struct cancel_token *token)
@@ -121,6 +146,7 @@ kith_error *cancel_token_check(struct cancel_token *token)
 
 void cancel_token_attach(struct cancel_token *token, struct fiber *fiber)
 {
+    fiber->group = token->group;
     HOLD_MUTEX(&token->root->tree_mutex);
     fiber->token_previous = NULL;
     fiber->token_next = token->first_fiber;

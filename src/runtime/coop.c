@@ -45,9 +45,10 @@ kith_error *coop_charge(unsigned units)
         return NULL;
     struct fiber *fiber = worker->current;
     end_grant(worker);
-    if (units >= fiber->budget)
-        return fiber_yield();
+    if (units >= fiber->budget || scheduler_turn_is_over(worker))
+        return scheduler_yield(fiber, SWITCHED_TO_FORCED_YIELD);
     fiber->budget -= units;
+    turn_charged(worker, fiber);
     scheduler_share_backlog(worker);
     if (scheduler_urgent_waits(worker))
         scheduler_switch_out(fiber, fiber->urgent ? SWITCHED_TO_YIELD : SWITCHED_TO_MAKE_WAY);
@@ -62,8 +63,9 @@ struct coop coop_make(enum coop_policy policy, struct cancel_token *cancel)
 /* A new turn of the stream's fiber, or a new one of the stream itself on a thread. */
 static kith_error *give_way(void)
 {
-    if (fiber_current() != NULL)
-        return fiber_yield();
+    struct fiber *fiber = fiber_current();
+    if (fiber != NULL)
+        return scheduler_yield(fiber, SWITCHED_TO_FORCED_YIELD);
     sched_yield();
     return NULL;
 }
@@ -109,7 +111,7 @@ kith_error *coop_hand_out(struct coop *coop)
 {
     struct worker *worker = this_worker;
     if (worker == NULL || worker->granted == 0 || coop->policy == COOP_PER_STREAM || is_set(worker->cancelled) ||
-        is_set(coop->flag) || atomic_load_explicit(&worker->urgent.length, memory_order_relaxed) > 0)
+        is_set(coop->flag) || atomic_load_explicit(&worker->queue.urgent_length, memory_order_relaxed) > 0)
         return hand_out_slowly(coop);
     worker->granted--;
     return NULL;

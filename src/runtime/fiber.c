@@ -30,6 +30,7 @@ kith_error *fiber_spawn(struct runtime *runtime, const struct fiber_options *opt
     fiber->argument = argument;
     fiber->name = options != NULL ? options->name : NULL;
     fiber->waiter.fiber = fiber;
+    share_init(&fiber->own_share);
     pthread_mutex_init(&fiber->end_mutex, NULL);
     fiber->stack_pointer = context_prepare((char *)stack.bottom + stack.size, fiber_main, fiber);
     annotation_init_fiber(&fiber->annotation, stack.bottom, stack.size);
@@ -102,6 +103,22 @@ struct cancel_token *fiber_cancel_token(void)
     return fiber != NULL ? fiber->cancel : NULL;
 }
 
+struct cancel_token *fiber_exchange_token(struct cancel_token *take_token)
+{
+    struct fiber *fiber = fiber_current();
+    if (fiber == NULL)
+        return take_token;
+    struct cancel_token *before = fiber->cancel;
+    if (before != NULL)
+        cancel_token_detach(before, fiber);
+    fiber->cancel = take_token;
+    fiber->group = NULL;
+    if (take_token != NULL)
+        cancel_token_attach(take_token, fiber);
+    worker_current()->cancelled = cancel_token_flag(take_token);
+    return before;
+}
+
 void fiber_make_urgent(void)
 {
     struct fiber *fiber = fiber_current();
@@ -114,9 +131,5 @@ kith_error *fiber_yield(void)
     struct fiber *fiber = fiber_current();
     if (fiber == NULL)
         return NULL;
-    if (scheduler_is_otherwise_idle(worker_current()))
-        scheduler_begin_turn(worker_current(), fiber);
-    else
-        scheduler_switch_out(fiber, SWITCHED_TO_YIELD);
-    return cancel_token_check(fiber->cancel);
+    return scheduler_yield(fiber, SWITCHED_TO_YIELD);
 }

@@ -39,6 +39,10 @@ struct fiber *fiber_current(void);
 /* The running fiber's cancel token, or NULL when it has none or outside a fiber. */
 struct cancel_token *fiber_cancel_token(void);
 
+/* The running fiber goes on under another token (or none): takes the reference and gives the one to the token before,
+ * to be put back later. Outside a fiber it gives back what it was given. */
+struct cancel_token *fiber_exchange_token(struct cancel_token *take_token) _must_check_;
+
 /* From now on the running fiber goes before others when it becomes runnable, and those that compute make way for it at
  * their next coop_charge. For fibers whose turns are short and which others depend on: those that serve a connection
  * or a control stream, which would otherwise stand in line behind a whole budget's computing. */

@@ -34,6 +34,7 @@ static void init(struct runtime *runtime, const struct runtime_options *options)
     offload_pool_init(&runtime->offload,
                       options->offload_threads != 0 ? options->offload_threads : OFFLOAD_THREADS_DEFAULT);
     scheduler_init(runtime);
+    watchdog_init(&runtime->watchdog, runtime);
 }
 
 kith_error *runtime_new(const struct runtime_options *options, struct runtime **out)
@@ -54,6 +55,7 @@ kith_error *runtime_new(const struct runtime_options *options, struct runtime **
     TRY(timers_start(&runtime->timers));
     TRY(poller_start(&runtime->poller));
     TRY(scheduler_start(runtime));
+    TRY(watchdog_start(&runtime->watchdog));
     *out = TAKE(runtime);
     return NULL;
 }
@@ -68,6 +70,7 @@ void runtime_free(struct runtime *runtime)
         pthread_cond_wait(&runtime->live_changed, &runtime->live_mutex);
     pthread_mutex_unlock(&runtime->live_mutex);
 
+    watchdog_destroy(&runtime->watchdog);
     scheduler_destroy(runtime);
     offload_pool_destroy(&runtime->offload);
     poller_destroy(&runtime->poller);

@@ -2,9 +2,9 @@
  * The runtime: a fixed set of worker threads that run fibers. Code in a fiber waits by suspending the fiber
  * (channel.h, sync.h, io.h); a worker thread never blocks. One process normally has one runtime.
  *
- * Fibers are created on the spawning thread's own queue and stolen by idle threads. A runtime of one thread runs them
- * in the same order every time, as long as they wait neither for the machine's clock nor for descriptors or offloaded
- * calls.
+ * Fibers are created on the spawning thread's own queue and stolen by idle threads. A runtime of one thread and with a
+ * clock other than the machine's runs them in the same order every time, as long as they wait neither for descriptors
+ * nor for offloaded calls.
  */
 #ifndef KITH_RUNTIME_RUNTIME_H
 #define KITH_RUNTIME_RUNTIME_H

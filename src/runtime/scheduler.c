@@ -22,108 +22,37 @@ __attribute__((noinline)) struct worker *worker_current(void)
     return this_worker;
 }
 
-static void queue_push(struct run_queue *queue, struct fiber *first, struct fiber *last, size_t count)
+static void push(struct worker *worker, struct fiber *fiber)
 {
-    HOLD_MUTEX(&queue->mutex);
-    last->next = NULL;
-    if (queue->last != NULL)
-        queue->last->next = first;
-    else
-        queue->first = first;
-    queue->last = last;
-    atomic_fetch_add(&queue->length, count);
+    run_queue_push(&worker->queue, worker->index, fiber);
 }
 
-/* Detaches `want(length)` fibers from the front; *last is the last of them. */
-static struct fiber *queue_take(struct run_queue *queue, size_t (*want)(size_t length), struct fiber **last,
-                                size_t *count)
-{
-    if (atomic_load_explicit(&queue->length, memory_order_relaxed) == 0)
-        return NULL; /* perhaps no longer: who goes to sleep looks again, see anything_queued */
-    HOLD_MUTEX(&queue->mutex);
-    *count = want(atomic_load_explicit(&queue->length, memory_order_relaxed));
-    if (*count == 0)
-        return NULL;
-    struct fiber *first = queue->first;
-    *last = first;
-    for (size_t i = 1; i < *count; i++)
-        *last = (*last)->next;
-    queue->first = (*last)->next;
-    if (queue->first == NULL)
-        queue->last = NULL;
-    (*last)->next = NULL;
-    atomic_fetch_sub(&queue->length, *count);
-    return first;
-}
-
-static size_t one(size_t length)
-{
-    return MIN(length, (size_t)1);
-}
-
-static size_t half(size_t length)
-{
-    return MIN((length + 1) / 2, (size_t)STEAL_AT_MOST);
-}
-
-static struct fiber *steal_from(struct run_queue *victim, struct run_queue *own)
-{
-    struct fiber *last = NULL;
-    size_t count = 0;
-    struct fiber *fiber = queue_take(victim, half, &last, &count);
-    if (fiber != NULL && count > 1)
-        queue_push(own, fiber->next, last, count - 1);
-    return fiber;
-}
-
+/* The first of what is taken; the others go to the worker's own queue. */
 static struct fiber *steal(struct worker *worker)
 {
     struct runtime *runtime = worker->runtime;
     for (size_t i = 1; i < runtime->worker_count; i++) {
         struct worker *victim = &runtime->workers[(worker->index + i) % runtime->worker_count];
-        struct fiber *fiber = steal_from(&victim->urgent, &worker->urgent);
-        if (fiber == NULL)
-            fiber = steal_from(&victim->queue, &worker->queue);
-        if (fiber != NULL)
-            return fiber;
+        struct fiber *first = run_queue_take_half(&victim->queue, STEAL_AT_MOST);
+        struct fiber *next = first == NULL ? NULL : first->next;
+        while (next != NULL) {
+            struct fiber *fiber = next;
+            next = fiber->next;
+            push(worker, fiber);
+        }
+        if (first != NULL)
+            return first;
     }
     return NULL;
-}
-
-static struct fiber *take_own(struct worker *worker)
-{
-    struct fiber *last = NULL;
-    size_t count = 0;
-    struct fiber *fiber = queue_take(&worker->urgent, one, &last, &count);
-    return fiber != NULL ? fiber : queue_take(&worker->queue, one, &last, &count);
-}
-
-/* A fiber that has only made way goes on before its equals, with what is left of its budget. */
-static void enqueue_first(struct worker *worker, struct fiber *fiber)
-{
-    struct run_queue *queue = fiber->urgent ? &worker->urgent : &worker->queue;
-    HOLD_MUTEX(&queue->mutex);
-    fiber->next = queue->first;
-    queue->first = fiber;
-    if (queue->last == NULL)
-        queue->last = fiber;
-    atomic_fetch_add(&queue->length, 1);
-}
-
-static void enqueue(struct worker *worker, struct fiber *fiber)
-{
-    queue_push(fiber->urgent ? &worker->urgent : &worker->queue, fiber, fiber, 1);
 }
 
 /* The length is read sequentially consistently: pairs with a pusher that adds to it and then reads idle_count and
  * searching. */
 static bool anything_queued(struct runtime *runtime)
 {
-    for (size_t i = 0; i < runtime->worker_count; i++) {
-        const struct worker *worker = &runtime->workers[i];
-        if (atomic_load(&worker->urgent.length) > 0 || atomic_load(&worker->queue.length) > 0)
+    for (size_t i = 0; i < runtime->worker_count; i++)
+        if (atomic_load(&runtime->workers[i].queue.length) > 0)
             return true;
-    }
     return false;
 }
 
@@ -203,29 +132,23 @@ void scheduler_make_runnable(struct fiber *fiber)
     struct runtime *runtime = fiber->runtime;
     struct worker *self = worker_current();
     if (self != NULL && self->runtime == runtime) {
-        enqueue(self, fiber);
-        if (atomic_load(&self->urgent.length) + atomic_load(&self->queue.length) > 1)
+        push(self, fiber);
+        if (atomic_load(&self->queue.length) > 1)
             wake_any(runtime);
         return;
     }
     /* Once queued, the fiber may run and end at any time, but the runtime stays until its visitors have left. */
     struct worker *home = &runtime->workers[fiber->home];
     enter_as_visitor(runtime);
-    enqueue(home, fiber);
+    push(home, fiber);
     if (atomic_load(&runtime->idle_count) > 0 && !wake_home(home))
         wake_any(runtime);
     leave_as_visitor(runtime);
 }
 
-static bool queue_is_empty(const struct worker *worker)
-{
-    return atomic_load_explicit(&worker->urgent.length, memory_order_relaxed) == 0 &&
-           atomic_load_explicit(&worker->queue.length, memory_order_relaxed) == 0;
-}
-
 bool scheduler_is_otherwise_idle(struct worker *worker)
 {
-    return queue_is_empty(worker) && !poller_is_neglected(&worker->runtime->poller);
+    return run_queue_is_empty(&worker->queue) && !poller_is_neglected(&worker->runtime->poller);
 }
 
 void scheduler_share_backlog(struct worker *worker)
@@ -263,8 +186,20 @@ void scheduler_begin_turn(struct worker *worker, struct fiber *fiber)
     worker->turn = fiber->turn;
 }
 
-/* One turn of a fiber, or what is left of it. */
-static void run(struct worker *worker, struct fiber *fiber)
+kith_error *scheduler_yield(struct fiber *fiber, enum switched_to as)
+{
+    struct worker *worker = worker_current();
+    if (scheduler_is_otherwise_idle(worker)) {
+        turn_renew(worker, fiber);
+        scheduler_begin_turn(worker, fiber);
+    } else {
+        scheduler_switch_out(fiber, as);
+    }
+    return cancel_token_check(fiber->cancel);
+}
+
+/* One turn of a fiber, or what is left of it. Gives it back when it yields. */
+static struct fiber *run(struct worker *worker, struct fiber *fiber)
 {
     worker->turn = fiber->turn;
     if (!fiber->made_way)
@@ -275,9 +210,11 @@ static void run(struct worker *worker, struct fiber *fiber)
     worker->granted_ns = 0;
     worker->cancelled = cancel_token_flag(fiber->cancel);
     worker->current = fiber;
+    turn_begin(worker, fiber);
     annotation_before_switch(&worker->annotation, 0, &fiber->annotation);
     context_switch(&worker->stack_pointer, fiber->stack_pointer);
     annotation_after_switch(&worker->annotation, &fiber->annotation);
+    turn_end(worker, fiber);
     worker->current = NULL;
     worker->turn = 0;
     fiber->budget += worker->granted;
@@ -285,20 +222,21 @@ static void run(struct worker *worker, struct fiber *fiber)
 
     switch (worker->switched_to) {
     case SWITCHED_TO_YIELD:
-        enqueue(worker, fiber);
-        break;
+    case SWITCHED_TO_FORCED_YIELD:
+        return fiber;
     case SWITCHED_TO_MAKE_WAY:
         fiber->made_way = true;
-        enqueue_first(worker, fiber);
-        break;
+        run_queue_push_first(&worker->queue, worker->index, fiber);
+        return NULL;
     case SWITCHED_TO_WAIT:
         if (!waiter_commit(&fiber->waiter))
-            enqueue(worker, fiber);
-        break;
+            push(worker, fiber);
+        return NULL;
     case SWITCHED_TO_END:
         fiber_finish(fiber);
-        break;
+        return NULL;
     }
+    UNREACHABLE();
 }
 
 static void stop_searching(struct worker *worker)
@@ -367,26 +305,32 @@ static void poll_now_and_then(struct runtime *runtime)
     poller_release(poller);
 }
 
+bool scheduler_turn_is_over(struct worker *worker)
+{
+    return !run_queue_is_empty(&worker->queue) && turn_took_ns(worker) >= SHARE_QUANTUM_NS;
+}
+
 bool scheduler_urgent_waits(struct worker *worker)
 {
     poll_now_and_then(worker->runtime);
-    return atomic_load_explicit(&worker->urgent.length, memory_order_relaxed) > 0;
+    return atomic_load_explicit(&worker->queue.urgent_length, memory_order_relaxed) > 0;
 }
 
-/* The next fiber to run; NULL when the runtime stops. */
-static struct fiber *next_fiber(struct worker *worker)
+/* The next fiber to run, after `yielding`, if any, has been queued again; NULL when the runtime stops. */
+static struct fiber *next_fiber(struct worker *worker, struct fiber *yielding)
 {
     struct runtime *runtime = worker->runtime;
     poll_now_and_then(runtime);
     for (;;) {
-        struct fiber *fiber = take_own(worker);
+        struct fiber *fiber = yielding != NULL ? run_queue_exchange(&worker->queue, worker->index, TAKE(yielding))
+                                               : run_queue_take(&worker->queue);
         if (fiber == NULL)
             fiber = steal(worker);
         if (fiber != NULL) {
             bool searched = worker->searching;
             stop_searching(worker);
             if (atomic_load(&runtime->idle_count) > 0 &&
-                (searched ? anything_queued(runtime) : !queue_is_empty(worker)))
+                (searched ? anything_queued(runtime) : !run_queue_is_empty(&worker->queue)))
                 wake_any(runtime);
             return fiber;
         }
@@ -395,6 +339,7 @@ static struct fiber *next_fiber(struct worker *worker)
             return NULL;
         }
         sleep_until_woken(worker);
+        worker->turn_began_ns = NOT_TIMED;
     }
 }
 
@@ -402,12 +347,14 @@ static void *worker_main(void *argument)
 {
     struct worker *worker = argument;
     this_worker = worker;
+    worker->turn_began_ns = NOT_TIMED;
     annotation_init_thread(&worker->annotation);
+    struct fiber *yielding = NULL;
     for (;;) {
-        struct fiber *fiber = next_fiber(worker);
+        struct fiber *fiber = next_fiber(worker, yielding);
         if (fiber == NULL)
             return NULL;
-        run(worker, fiber);
+        yielding = run(worker, fiber);
     }
 }
 
@@ -418,8 +365,7 @@ void scheduler_init(struct runtime *runtime)
         worker->runtime = runtime;
         worker->index = i;
         worker->last_turn = i;
-        pthread_mutex_init(&worker->urgent.mutex, NULL);
-        pthread_mutex_init(&worker->queue.mutex, NULL);
+        run_queue_init(&worker->queue);
     }
 }
 
@@ -439,8 +385,6 @@ void scheduler_destroy(struct runtime *runtime)
         wake_home(&runtime->workers[i]);
     for (size_t i = 0; i < runtime->started_workers; i++)
         pthread_join(runtime->workers[i].thread, NULL);
-    for (size_t i = 0; i < runtime->worker_count; i++) {
-        pthread_mutex_destroy(&runtime->workers[i].urgent.mutex);
-        pthread_mutex_destroy(&runtime->workers[i].queue.mutex);
-    }
+    for (size_t i = 0; i < runtime->worker_count; i++)
+        run_queue_destroy(&runtime->workers[i].queue);
 }

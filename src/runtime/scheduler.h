@@ -1,11 +1,11 @@
 /*
  * Inside the runtime only: the worker threads, their queues, and the switch between a fiber and its worker.
  *
- * Each worker has two FIFO queues, of urgent fibers and of the others; the urgent go first, and a fiber that goes on
- * computing makes way for them (coop.h). A fiber that a worker makes runnable goes onto that worker's own queue;
- * one that another thread makes runnable goes onto the queue of the worker that ran it last. A worker whose queue is
- * empty steals half of another's, and sleeps when there is nothing to steal: the first to do so in the poller, the
- * others on a futex.
+ * Each worker has a queue (run_queue.h): urgent fibers go first, and a fiber that goes on computing makes way for them
+ * (coop.h); the others have equal shares of time by query. A fiber that a worker makes runnable goes onto that
+ * worker's own queue; one that another thread makes runnable goes onto the queue of the worker that ran it last. A
+ * worker whose queue is empty steals half of another's, and sleeps when there is nothing to steal: the first to do so
+ * in the poller, the others on a futex.
  *
  * Waking a sleeping thread costs tens of microseconds, so it is done only when there is one and (a) a queue holds more
  * than the one fiber that its worker will take next, or (b) a fiber goes on computing (coop_charge) although another
@@ -19,12 +19,21 @@
 #include "runtime/fiber_annotations.h"
 #include "runtime/offload.h"
 #include "runtime/poller.h"
+#include "runtime/run_queue.h"
 #include "runtime/stack.h"
 #include "runtime/timers.h"
+#include "runtime/turns.h"
 #include "runtime/wait.h"
+#include "runtime/watchdog.h"
 
 /* What the worker does for a fiber once it is off its stack. */
-enum switched_to { SWITCHED_TO_YIELD, SWITCHED_TO_MAKE_WAY, SWITCHED_TO_WAIT, SWITCHED_TO_END };
+enum switched_to {
+    SWITCHED_TO_YIELD,
+    SWITCHED_TO_FORCED_YIELD, /* the turn's budget or time is used up */
+    SWITCHED_TO_MAKE_WAY,
+    SWITCHED_TO_WAIT,
+    SWITCHED_TO_END,
+};
 
 struct fiber {
     /* Written by the worker that runs the fiber, or by its spawner before it first runs. */
@@ -40,9 +49,12 @@ struct fiber {
     uint64_t turn;   /* a number that no other turn of the runtime has */
     bool made_way;   /* its turn goes on when it runs again */
     bool urgent;
-    size_t home; /* index of the worker that ran it last */
+    size_t home;                /* index of the worker that ran it last */
+    struct turn_account *turns; /* borrowed; NULL = none, see turns.h */
 
-    struct fiber *next; /* in a run queue; guarded by the queue's mutex */
+    struct fiber *next;        /* in a run queue; guarded by the queue's mutex */
+    struct share_group *group; /* its query's, borrowed from the token; NULL: its share is its own */
+    struct share own_share;
     struct waiter waiter;
 
     struct cancel_token *cancel;  /* NULL or a reference */
@@ -55,12 +67,9 @@ struct fiber {
     kith_error *result;
 };
 
-struct run_queue {
-    pthread_mutex_t mutex;
-    struct fiber *first;
-    struct fiber *last;
-    atomic_size_t length; /* written under the mutex; read without it as a hint */
-};
+/* Reading the clock takes as long as switching between fibers, so turns are timed from where they do an account's work
+ * or go on computing. */
+enum { NOT_TIMED = -1 };
 
 struct worker {
     _Alignas(64) struct runtime *runtime;
@@ -74,6 +83,13 @@ struct worker {
     struct annotation annotation;
     bool searching; /* counted in runtime->searching */
     int64_t backlog_since_ns;
+    int64_t turn_began_ns; /* or when the last one ended; NOT_TIMED */
+    unsigned charges;      /* in this turn, of a fiber for which nobody waits */
+
+    struct turn_account turns;     /* written by the worker alone */
+    _Atomic(const char *) running; /* what, as turns.h has it; NULL between two turns */
+    _Atomic uint64_t progress;     /* changes with each turn and charge */
+
     /* Of the fiber that runs; coop_hand_out looks at these. */
     unsigned granted;             /* units that may be charged without looking around */
     const atomic_bool *cancelled; /* its token's flag; NULL: none */
@@ -81,7 +97,6 @@ struct worker {
     uint64_t last_turn;
     int64_t granted_ns; /* when units were last granted since it was switched to, by system_clock; 0 = not yet */
 
-    struct run_queue urgent;
     struct run_queue queue;
     bool idle;             /* guarded by runtime->idle_mutex; cleared by who wakes it */
     atomic_bool polling;   /* sleeps in the poller rather than on wake_word */
@@ -109,6 +124,7 @@ struct runtime {
     struct timers timers;
     struct poller poller;
     struct offload_pool offload;
+    struct watchdog watchdog;
 };
 
 /* The worker whose thread this is, or NULL. Never inlined: a fiber may continue on another thread, and the compiler
@@ -129,6 +145,9 @@ void scheduler_make_runnable(struct fiber *fiber);
 /* Leaves the running fiber's stack; returns when it is resumed, unless it has ended. */
 void scheduler_switch_out(struct fiber *fiber, enum switched_to switched_to);
 
+/* What fiber_yield does in a fiber. */
+kith_error *scheduler_yield(struct fiber *fiber, enum switched_to as) _must_check_;
+
 /* True when a fiber that yields on `worker` would go on at once: no other is queued, and no events need looking for. */
 bool scheduler_is_otherwise_idle(struct worker *worker);
 
@@ -138,8 +157,19 @@ void scheduler_begin_turn(struct worker *worker, struct fiber *fiber);
 /* The running fiber goes on computing: lets an idle worker have what has been waiting behind it. */
 void scheduler_share_backlog(struct worker *worker);
 
+/* The running fiber goes on computing: it has had its time, and others wait. */
+bool scheduler_turn_is_over(struct worker *worker);
+
 /* The running fiber goes on computing: looks for events when nobody else does, and says whether it should make way. */
 bool scheduler_urgent_waits(struct worker *worker);
+
+/* turns.c: around a turn; and when a fiber for which nobody waits goes on with another. */
+void turn_begin(struct worker *worker, const struct fiber *fiber);
+void turn_end(struct worker *worker, struct fiber *fiber);
+void turn_renew(struct worker *worker, struct fiber *fiber);
+int64_t turn_took_ns(struct worker *worker);
+/* The running fiber has charged something and goes on. */
+void turn_charged(struct worker *worker, struct fiber *fiber);
 
 /* fiber.c: what a stack prepared for a fiber begins with, and what its worker does after it has ended. */
 void fiber_main(void *fiber);

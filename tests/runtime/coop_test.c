@@ -43,7 +43,7 @@ static size_t run_from(const struct test *test, size_t start)
 static void run_beside_b(struct test *test, fiber_function main)
 {
     test->log_length = 0;
-    run_on(1, main, test);
+    run_in_order(main, test);
 }
 
 static kith_error *hand_out_beside_b(void *argument)
@@ -201,7 +201,7 @@ static void cancelling_ends_the_handing_out_at_the_next_batch(void **state)
     for (size_t i = 0; i < 2 * ARRAY_SIZE(policies); i++) {
         struct test test = {.policy = policies[i / 2]};
         assert_ok(cancel_token_new(NULL, &test.token));
-        run_on(1, i % 2 == 0 ? cancel_between_batches : run_under_the_token, &test);
+        run_in_order(i % 2 == 0 ? cancel_between_batches : run_under_the_token, &test);
         cancel_token_unref(test.token);
     }
 }
@@ -249,7 +249,7 @@ static void who_hands_out_makes_way_for_an_urgent_fiber_at_the_next_batch(void *
 {
     for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
         struct urgent_test test = {.policy = policies[i], .mutex = PTHREAD_MUTEX_INITIALIZER};
-        run_on(1, hand_out_beside_an_urgent_fiber, &test);
+        run_in_order(hand_out_beside_an_urgent_fiber, &test);
     }
 }
 

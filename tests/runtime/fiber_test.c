@@ -205,7 +205,7 @@ static kith_error *run_a_and_b(void *argument)
 static void computing_fibers_take_turns_of_128_charges(void **state)
 {
     struct turns turns = {0};
-    run_on(1, run_a_and_b, &turns);
+    run_in_order(run_a_and_b, &turns);
     assert_int_equal(turns.length, 600);
     char expected[601] = "";
     for (size_t i = 0; i < 600; i++)
@@ -271,13 +271,13 @@ static kith_error *compute_beside_an_urgent_fiber(void *argument)
 static void a_computing_fiber_makes_way_for_an_urgent_one_at_its_next_charge(void **state)
 {
     struct urgent_test test = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-    run_on(1, compute_beside_an_urgent_fiber, &test);
+    run_in_order(compute_beside_an_urgent_fiber, &test);
 }
 
 static void charging_more_than_the_budget_yields_once(void **state)
 {
     struct turns turns = {0};
-    run_on(1, spawn_two_that_charge_much, &turns);
+    run_in_order(spawn_two_that_charge_much, &turns);
     assert_int_equal(turns.length, 4);
     assert_memory_equal(turns.log, "1122", 4);
 }

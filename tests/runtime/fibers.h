@@ -29,21 +29,6 @@
                              error_code_name(expect_code_), error_code_name(code));                            \
     } while (0)
 
-/* Runs `function(argument)` as the main fiber of a runtime of `threads` threads, in which it must succeed and leave no
- * fiber behind. */
-static inline void run_on(size_t threads, fiber_function function, void *argument)
-{
-    _cleanup_(runtime_free) struct runtime *runtime = NULL;
-    assert_ok(runtime_new(&(struct runtime_options){.threads = threads}, &runtime));
-    assert_ok(runtime_run(runtime, function, argument));
-    assert_int_equal(runtime_live_fibers(runtime), 0);
-}
-
-static inline kith_error *spawn(fiber_function function, void *argument, struct fiber **out)
-{
-    return fiber_spawn(runtime_current(), NULL, function, argument, out);
-}
-
 /* A clock that stands still until the test moves it. */
 struct fake_clock {
     struct clock clock;
@@ -59,6 +44,32 @@ static inline void fake_clock_init(struct fake_clock *fake)
 {
     fake->clock = (struct clock){.monotonic_ns = fake_clock_now, .wall_ns = fake_clock_now};
     atomic_init(&fake->now_ns, 1);
+}
+
+/* Runs `function(argument)` as the main fiber of a runtime of `threads` threads, in which it must succeed and leave no
+ * fiber behind. */
+static inline void run_on(size_t threads, fiber_function function, void *argument)
+{
+    _cleanup_(runtime_free) struct runtime *runtime = NULL;
+    assert_ok(runtime_new(&(struct runtime_options){.threads = threads}, &runtime));
+    assert_ok(runtime_run(runtime, function, argument));
+    assert_int_equal(runtime_live_fibers(runtime), 0);
+}
+
+/* The same on one thread for which time stands still, so that fibers run in the same order every time. */
+static inline void run_in_order(fiber_function function, void *argument)
+{
+    _cleanup_(runtime_free) struct runtime *runtime = NULL;
+    struct fake_clock clock;
+    fake_clock_init(&clock);
+    assert_ok(runtime_new(&(struct runtime_options){.threads = 1, .clock = &clock.clock}, &runtime));
+    assert_ok(runtime_run(runtime, function, argument));
+    assert_int_equal(runtime_live_fibers(runtime), 0);
+}
+
+static inline kith_error *spawn(fiber_function function, void *argument, struct fiber **out)
+{
+    return fiber_spawn(runtime_current(), NULL, function, argument, out);
 }
 
 static inline void fake_clock_advance(struct fake_clock *fake, struct runtime *runtime, int64_t by_ns)
