@@ -72,50 +72,80 @@ static kith_error *conflicting_types(const struct table *table, size_t file, con
                      type_format(&earlier->type, expected, sizeof expected), table->files[0].path);
 }
 
-/* The field of that name among those met so far, or the next free place. */
-static size_t find_field(const struct field *fields, size_t count, const char *name)
+/* Of fields that have a name in common, the first of one list is the first of the other, and so on. Gives the place in
+ * `fields` of what matches others[i], or `count`. */
+static size_t find_field(const struct field *fields, size_t count, const struct field *others, size_t i)
 {
-    size_t i = 0;
-    while (i < count && strcmp(fields[i].name, name) != 0)
-        i++;
-    return i;
+    const char *name = others[i].name;
+    size_t before = 0, place = 0;
+    for (size_t j = 0; j < i; j++)
+        before += strcmp(others[j].name, name) == 0;
+    for (; place < count; place++)
+        if (strcmp(fields[place].name, name) == 0 && before-- == 0)
+            break;
+    return place;
+}
+
+/* For each of `others`, the place of what matches it in `fields`, or `count`. */
+static void match_fields(const struct field *fields, size_t count, const struct field *others, size_t other_count,
+                         size_t *places)
+{
+    bool alike = true; /* so far; most files have the same columns */
+    for (size_t i = 0; i < other_count; i++) {
+        alike = alike && i < count && strcmp(fields[i].name, others[i].name) == 0;
+        places[i] = alike ? i : count == 0 ? 0 : find_field(fields, count, others, i);
+    }
 }
 
 /* Adds the file's columns to `fields`, which borrow their names from the files. */
 static kith_error *merge_fields(const struct table *table, size_t file, struct field *fields, size_t *count)
 {
     const struct schema *schema = table->files[file].file->schema;
-    bool found_all = true;
+    _cleanup_free_ size_t *places = NULL;
+    _cleanup_free_ bool *found = NULL;
+    size_t before = *count;
+    TRY(NEW_ARRAY(&places, schema->field_count));
+    TRY(NEW_ARRAY(&found, before));
+    match_fields(fields, before, schema->fields, schema->field_count, places);
     for (size_t i = 0; i < schema->field_count; i++) {
         const struct field *field = &schema->fields[i];
-        size_t place = find_field(fields, *count, field->name);
-        if (place == *count) {
-            if (place == LIMIT_COLUMNS)
-                return error_new(KITH_ERROR_LIMIT,
-                                 "\"%s\" and the files before it have more than %d columns (limit COLUMNS)",
-                                 table->files[file].path, LIMIT_COLUMNS);
-            fields[(*count)++] = *field;
-            fields[place].nullable = field->nullable || file > 0;
-        } else if (!type_equal(&fields[place].type, &field->type)) {
-            return conflicting_types(table, file, field, &fields[place]);
-        } else {
-            fields[place].nullable = fields[place].nullable || field->nullable;
+        struct field *earlier = &fields[places[i]];
+        if (places[i] < before) {
+            if (!type_equal(&earlier->type, &field->type))
+                return conflicting_types(table, file, field, earlier);
+            earlier->nullable = earlier->nullable || field->nullable;
+            found[places[i]] = true;
+            continue;
         }
-        found_all = found_all && place == i;
+        if (*count == LIMIT_COLUMNS)
+            return error_new(KITH_ERROR_LIMIT,
+                             "\"%s\" and the files before it have more than %d columns (limit COLUMNS)",
+                             table->files[file].path, LIMIT_COLUMNS);
+        fields[*count] = *field;
+        fields[(*count)++].nullable = field->nullable || file > 0;
     }
     /* What an earlier file had and this one has not is NULL here. */
-    for (size_t i = 0; !(found_all && schema->field_count == *count) && i < *count; i++)
-        if (schema_find(schema, fields[i].name) < 0)
-            fields[i].nullable = true;
+    for (size_t i = 0; i < before; i++)
+        fields[i].nullable = fields[i].nullable || !found[i];
     return NULL;
 }
 
-static kith_error *map_columns(struct table *table, struct table_file *file)
+static kith_error *map_columns(struct table *table, size_t file)
 {
-    TRY(NEW_ARRAY(&file->columns, table->schema->field_count));
-    for (size_t i = 0; i < table->schema->field_count; i++) {
-        ptrdiff_t field = schema_find(file->file->schema, table->schema->fields[i].name);
-        file->columns[i] = field < 0 ? -1 : (ptrdiff_t)file->file->columns[field];
+    const struct schema *schema = table->files[file].file->schema;
+    size_t count = table->schema->field_count;
+    _cleanup_free_ size_t *places = NULL;
+    TRY(NEW_ARRAY(&places, count));
+    TRY(NEW_ARRAY(&table->files[file].columns, count));
+    match_fields(schema->fields, schema->field_count, table->schema->fields, count, places);
+    for (size_t i = 0; i < count; i++) {
+        const struct field *field = &table->schema->fields[i];
+        table->files[file].columns[i] = -1;
+        if (places[i] == schema->field_count)
+            continue;
+        if (!type_equal(&schema->fields[places[i]].type, &field->type))
+            return conflicting_types(table, file, &schema->fields[places[i]], field);
+        table->files[file].columns[i] = (ptrdiff_t)table->files[file].file->columns[places[i]];
     }
     return NULL;
 }
@@ -130,7 +160,7 @@ static kith_error *merge_schemas(struct table *table)
     TRY(schema_new(fields, count, &table->schema));
     for (size_t i = 0; i < table->file_count; i++) {
         const struct parquet_metadata *metadata = table->files[i].file->metadata;
-        TRY(map_columns(table, &table->files[i]));
+        TRY(map_columns(table, i));
         table->row_count += (uint64_t)metadata->row_count;
         for (size_t j = 0; j < metadata->row_group_count; j++)
             table->compressed_bytes += metadata->row_groups[j].compressed_bytes;
@@ -168,19 +198,12 @@ kith_error *table_open(const char *pattern, struct table **out)
 
 static kith_error *check_file(const struct table *table, size_t file, const struct scan_file *expected)
 {
-    const struct schema *schema = table->files[file].file->schema;
     if (table->files[file].file->storage->size != expected->size)
         return error_new(KITH_ERROR_CORRUPT,
                          "\"%s\" has %" PRIu64 " bytes here but had %" PRIu64
                          " when the query was planned: it has changed, "
                          "or is another file on this machine",
                          expected->path, table->files[file].file->storage->size, expected->size);
-    for (size_t i = 0; i < table->schema->field_count; i++) {
-        const struct field *field = &table->schema->fields[i];
-        ptrdiff_t found = schema_find(schema, field->name);
-        if (found >= 0 && !type_equal(&schema->fields[found].type, &field->type))
-            return conflicting_types(table, file, &schema->fields[found], field);
-    }
     return NULL;
 }
 
@@ -196,7 +219,7 @@ kith_error *table_open_files(const struct scan_file *files, size_t count, struct
         TRY(open_all(table, cache));
     for (size_t i = 0; i < count; i++) {
         TRY(check_file(table, i, &files[i]));
-        TRY(map_columns(table, &table->files[i]));
+        TRY(map_columns(table, i));
     }
     *out = TAKE(table);
     return NULL;

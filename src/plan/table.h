@@ -3,7 +3,8 @@
  * table's life, so that planning and scanning parse no footer again. Immutable after table_open; reference-counted.
  *
  * Schemas of the files are merged by column name: a column that some file lacks is nullable and NULL there; a column
- * that has different types in two files is refused with both files' names.
+ * that has different types in two files is refused with both files' names. Where a file has several columns of one
+ * name, they are told apart by their order.
  */
 #ifndef KITH_PLAN_TABLE_H
 #define KITH_PLAN_TABLE_H

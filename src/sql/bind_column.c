@@ -53,11 +53,11 @@ static kith_error *find_column(struct binder *binder, const char *name, int32_t 
         return NULL;
     if (exact + folded == 0)
         return unknown_column(binder, name, location);
-    return bind_error_at(binder,
-                         error_hint(error_new(KITH_ERROR_AMBIGUOUS_COLUMN, "\"%s\" fits %zu columns of table \"%s\"",
-                                              name, exact + folded, binder->scope.table_name),
-                                    "Quote the name to match its case exactly."),
-                         location);
+    kith_error *error = error_new(KITH_ERROR_AMBIGUOUS_COLUMN, "\"%s\" fits %zu columns of table \"%s\"", name,
+                                  exact + folded, binder->scope.table_name);
+    error = exact > 0 ? error_hint(error, "Columns that have a name in common are read by SELECT * alone.")
+                      : error_hint(error, "Quote the name to match its case exactly.");
+    return bind_error_at(binder, error, location);
 }
 
 kith_error *bind_column(struct binder *binder, const PgQuery__ColumnRef *reference, const struct expr **out)

@@ -38,6 +38,21 @@ static void a_column_that_only_a_later_file_has_is_nullable(void **state)
     check_schema(table, "a Int64 NOT NULL, b Int64");
 }
 
+static void columns_of_one_name_are_told_apart_by_their_order(void **state)
+{
+    _cleanup_(table_unref) struct table *table = NULL;
+    WRITE("t/1.parquet", NULL, {"a", LONGS(1)}, {"a", TEXTS("x")});
+    WRITE("t/2.parquet", NULL, {"b", LONGS(1)}, {"a", LONGS(2)}, {"a", TEXTS("y")}, {"a", LONGS(3)});
+    WRITE("t/3.parquet", NULL, {"a", LONGS(4)});
+    assert_ok(table_open("t", &table));
+    check_schema(table, "a Int64 NOT NULL, a Utf8, b Int64, a Int64");
+    assert_int_equal(table->files[1].columns[0], 1);
+    assert_int_equal(table->files[1].columns[1], 2);
+    assert_int_equal(table->files[1].columns[3], 3);
+    assert_int_equal(table->files[2].columns[1], -1);
+    check_rows("SELECT * FROM t ORDER BY 1 DESC LIMIT 2", "4|NULL|NULL|NULL\n2|y|1|3\n");
+}
+
 static void a_column_of_two_types_is_refused_with_both_files(void **state)
 {
     struct table *table = NULL;
@@ -141,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FILE_TEST(columns_are_merged_by_name_and_nullable_where_some_file_lacks_them),
         FILE_TEST(a_column_that_only_a_later_file_has_is_nullable),
+        FILE_TEST(columns_of_one_name_are_told_apart_by_their_order),
         FILE_TEST(a_column_of_two_types_is_refused_with_both_files),
         FILE_TEST(what_is_missing_or_no_parquet_file_is_named),
         FILE_TEST(many_files_are_opened_side_by_side),
