@@ -35,6 +35,7 @@
     X(PLAN_NESTING, 64, "levels", "operators; plan walks recurse")                                \
     X(PLAN_OPERATORS, 10000, "operators", "each task counts metrics for each")                    \
     X(PLAN_PARTITIONS, 1024, "partitions", "each is a fiber with its buffers")                    \
+    X(BOUND_BYTES, 65536, "bytes", "of a Top-K bound's sort key; a longer one is not shared")     \
     X(DYNAMIC_FILTERS, 256, "filters", "of a plan; row groups are tested against each")           \
     X(BOUND_STEPS, 64, "values", "each is sent with the plan and compared with bounds")           \
     X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \

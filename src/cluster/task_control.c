@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/limits.h"
 #include "cluster/bound_message.h"
 #include "cluster/task.h"
 
@@ -47,6 +48,9 @@ static kith_error *send_bound(struct reporter *reporter, size_t i, struct pace *
     _cleanup_(bound_unref) struct bound *local = dynamic_filter_slot(filter, BOUND_LOCAL);
     _cleanup_(bound_unref) struct bound *remote = dynamic_filter_slot(filter, BOUND_REMOTE);
     if (local == NULL || (remote != NULL && bound_compare(remote, local) <= 0))
+        return NULL;
+    /* What rules out rows of long texts would soon cost more than reading them. */
+    if (local->key_length > LIMIT_BOUND_BYTES)
         return NULL;
     struct worker_message message = {.kind = WORKER_PRODUCED_BOUND};
     message.bound = bound_to_message(dynamic_filter_id(filter), local, wall_time_of(task_clock(task), local->found_ns));

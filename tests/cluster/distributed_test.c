@@ -253,6 +253,54 @@ static void a_task_that_a_bound_leaves_nothing_reads_no_page(void **state)
     run_on(2, read_one_of_two, NULL);
 }
 
+/* Two files of four row groups; every text is of so many bytes, and those of the second file are the smaller ones. */
+static void write_long_texts(size_t bytes)
+{
+    enum { ROWS = 40 };
+    const struct field field = {.name = (char[]){"s"}, .type = {.id = TYPE_UTF8}};
+    _cleanup_free_ char *text = malloc(bytes + 1);
+    for (int file = 0; file < 2; file++) {
+        _cleanup_(array_builder_free) struct array_builder *builder = NULL;
+        _cleanup_(schema_unref) struct schema *schema = NULL;
+        _cleanup_(batch_unref) struct batch *batch = NULL;
+        _cleanup_(array_unref) struct array *column = NULL;
+        char path[32];
+        assert_ok(array_builder_new(&field.type, &builder));
+        for (int row = 0; row < ROWS; row++) {
+            memset(text, 'x', bytes);
+            snprintf(text, bytes, "%04d", (file == 0 ? 1000 : 0) + row * 7 % ROWS);
+            assert_ok(array_builder_append_string(builder, (struct str){text, bytes}));
+        }
+        assert_ok(array_builder_finish(builder, &column));
+        assert_ok(schema_new(&field, 1, &schema));
+        assert_ok(batch_new(schema, &column, ROWS, &batch));
+        snprintf(path, sizeof path, "texts/%d.parquet", file);
+        write_parquet(path, batch, &(struct parquet_write_options){.codec = PARQUET_ZSTD, .row_group_rows = ROWS / 4});
+    }
+}
+
+static kith_error *share_long_bounds(void *argument)
+{
+    static const char sql[] = "SELECT substring(s, 1, 4), length(s) FROM texts WHERE s > '0000' ORDER BY s LIMIT 3";
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    _cleanup_(outcome_reset) struct outcome alone = {0};
+    _cleanup_(outcome_reset) struct outcome shared = {0};
+    TRY(fixture_start(&fixture, 2));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk", "on"));
+    TRY(fixture_set(&fixture, "distributed.file_scan_config_bytes_per_partition", "1"));
+    TRY(fixture_run_embedded(&fixture, sql, &alone));
+    TRY(fixture_run(&fixture, sql, &shared));
+    TRY(expect_same_rows(sql, &alone, &shared));
+    EXPECT(shared.progress.tasks == 2);
+    return expect_text(strbuf_text(&shared.analyzed), "bounds: reported=0");
+}
+
+static void a_bound_of_a_very_long_text_is_not_shared(void **state)
+{
+    write_long_texts(LIMIT_BOUND_BYTES);
+    run_on(2, share_long_bounds, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +313,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(auto_is_silent_where_no_bound_rules_out_a_row_group, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(each_of_four_settings_forbids_sharing, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(a_bound_of_a_very_long_text_is_not_shared, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(a_siblings_bound_spares_a_task_what_nothing_else_can, temporary_folder_enter,
                                         temporary_folder_leave),
