@@ -116,11 +116,12 @@ kith_error *remote_task_send(void *remote_task)
 static kith_error *take_metrics(struct remote_task *task, const struct task_metrics *metrics)
 {
     struct coordinator *coordinator = task->coordinator;
-    if (metrics->node_count != coordinator->node_count)
-        return error_new(KITH_ERROR_PROTOCOL, "metrics of %zu operators came for a plan of %zu", metrics->node_count,
-                         coordinator->node_count);
     HOLD_MUTEX(&coordinator->mutex);
-    memcpy(task->nodes, metrics->nodes, metrics->node_count * sizeof *metrics->nodes);
+    memset(task->nodes, 0, coordinator->node_count * sizeof *task->nodes);
+    /* A worker of another version may run the plan by other operators: then what they counted together is known. */
+    bool same_operators = metrics->node_count == coordinator->node_count;
+    for (size_t i = 0; i < metrics->node_count; i++)
+        metric_values_add(task->nodes[same_operators ? i : 0], metrics->nodes[i]);
     task->metrics = *metrics;
     task->metrics.nodes = NULL;
     remote_task_advanced_locked(task);

@@ -28,13 +28,16 @@ static kith_error *begin_line(size_t depth, struct strbuf *out)
     return strbuf_append_text(out, "│ ");
 }
 
-/* The operators, one a line; `nodes` are their metrics in pre-order, or NULL. */
-static kith_error *draw_nodes(const struct physical_plan *node, size_t depth, size_t level,
-                              uint64_t (**nodes)[METRIC_COUNT], struct strbuf *out)
+/* The operators, one a line, as they are in `task` unless that is NULL; `nodes` are their metrics in pre-order, or
+ * NULL.
+ */
+static kith_error *draw_nodes(const struct physical_plan *node, const struct stage_task *task, size_t depth,
+                              size_t level, uint64_t (**nodes)[METRIC_COUNT], struct strbuf *out)
 {
+    const struct physical_plan shown = task == NULL ? *node : stage_node_in_task(node, task);
     TRY(begin_line(depth, out));
     TRY(strbuf_append_fill(out, ' ', 2 * level));
-    TRY(physical_plan_format_node(node, out));
+    TRY(physical_plan_format_node(&shown, out));
     if (*nodes != NULL) {
         TRY(strbuf_append_text(out, ", metrics=["));
         TRY(metric_values_format((*nodes)[0], out));
@@ -43,7 +46,7 @@ static kith_error *draw_nodes(const struct physical_plan *node, size_t depth, si
     }
     TRY(strbuf_append_text(out, "\n"));
     for (size_t i = 0; i < node->input_count; i++)
-        TRY(draw_nodes(node->inputs[i], depth, level + 1, nodes, out));
+        TRY(draw_nodes(node->inputs[i], task, depth, level + 1, nodes, out));
     return NULL;
 }
 
@@ -129,7 +132,7 @@ static kith_error *draw_task(const struct explained_run *run, size_t task, const
     TRY(format_task(nodes, count, out));
     TRY(format_times(report, out));
     TRY(strbuf_append_text(out, report->complete ? "\n" : ", the worker's last metrics did not come\n"));
-    return operators ? draw_nodes(run->stages->tasks[task].plan, 1, 2, &nodes, out) : NULL;
+    return operators ? draw_nodes(run->stages->stage, &run->stages->tasks[task], 1, 2, &nodes, out) : NULL;
 }
 
 static kith_error *draw_stage(const struct explained_run *run, bool every_task, struct strbuf *out)
@@ -149,7 +152,7 @@ static kith_error *draw_stage(const struct explained_run *run, bool every_task, 
     TRY(open_box(1, "Stage 1", out));
     TRY(strbuf_printf(out, " ── tasks=%zu, partitions=%zu\n", tasks, scan_partitions(stages->stage)));
     uint64_t(*next)[METRIC_COUNT] = totals;
-    TRY(draw_nodes(stages->stage, 1, 0, &next, out));
+    TRY(draw_nodes(stages->stage, NULL, 1, 0, &next, out));
     for (size_t i = 0; i < tasks; i++)
         TRY(draw_task(run, i, &reports[i], nodes + i * count, count, every_task, out));
     return close_box(1, out);
@@ -173,7 +176,7 @@ static kith_error *draw_sharing(const struct explained_run *run, struct strbuf *
 static kith_error *draw_own_nodes(const struct explained_run *run, uint64_t (*nodes)[METRIC_COUNT], struct strbuf *out)
 {
     run_metrics_read(run->plan, run->tree, run->context, NULL, nodes);
-    return draw_nodes(run->plan, 0, 0, &nodes, out);
+    return draw_nodes(run->plan, NULL, 0, 0, &nodes, out);
 }
 
 static kith_error *draw_single(const struct explained_run *run, uint64_t (*nodes)[METRIC_COUNT], struct strbuf *out)
@@ -224,11 +227,11 @@ kith_error *explain_plan(const struct explained_run *run, struct strbuf *out)
     if (stages == NULL)
         return physical_plan_format(run->plan, out);
     TRY(open_box(0, "Head ── in this process\n", out));
-    TRY(draw_nodes(run->plan, 0, 0, &none, out));
+    TRY(draw_nodes(run->plan, NULL, 0, 0, &none, out));
     TRY(close_box(0, out));
     TRY(open_box(1, "Stage 1", out));
     TRY(strbuf_printf(out, " ── tasks=%zu, partitions=%zu\n", stages->task_count, scan_partitions(stages->stage)));
-    TRY(draw_nodes(stages->stage, 1, 0, &none, out));
+    TRY(draw_nodes(stages->stage, NULL, 1, 0, &none, out));
     for (size_t i = 0; i < stages->task_count; i++) {
         TRY(begin_line(1, out));
         TRY(strbuf_printf(out, "t%zu worker=%s: ", i, cluster_worker_address(run->cluster, i)));

@@ -8,13 +8,15 @@ struct document {
     struct json_writer json;
 };
 
-/* `nodes` are the operators' metrics in pre-order, moved on past those written; NULL when nothing has run. */
+/* An operator as it is in `task`, unless that is NULL. `nodes` are the operators' metrics in pre-order, moved on past
+ * those written; NULL when nothing has run. */
 static kith_error *write_operator(struct document *document, const char *key, const struct physical_plan *node,
-                                  uint64_t (**nodes)[METRIC_COUNT])
+                                  const struct stage_task *task, uint64_t (**nodes)[METRIC_COUNT])
 {
     struct json_writer *json = &document->json;
+    const struct physical_plan shown = task == NULL ? *node : stage_node_in_task(node, task);
     _cleanup_(strbuf_reset) struct strbuf description = {0};
-    TRY(physical_plan_format_node(node, &description));
+    TRY(physical_plan_format_node(&shown, &description));
     TRY(json_begin_object(json, key));
     TRY(json_text(json, "operator", physical_kind_name(node->kind)));
     TRY(json_text(json, "description", strbuf_text(&description)));
@@ -27,7 +29,7 @@ static kith_error *write_operator(struct document *document, const char *key, co
     }
     TRY(json_begin_array(json, "inputs"));
     for (size_t i = 0; i < node->input_count; i++)
-        TRY(write_operator(document, NULL, node->inputs[i], nodes));
+        TRY(write_operator(document, NULL, node->inputs[i], task, nodes));
     TRY(json_end_array(json));
     return json_end_object(json);
 }
@@ -44,11 +46,11 @@ static kith_error *write_totals(struct document *document, uint64_t (*nodes)[MET
 }
 
 static kith_error *write_plan_and_metrics(struct document *document, const struct physical_plan *plan,
-                                          uint64_t (*nodes)[METRIC_COUNT])
+                                          const struct stage_task *task, uint64_t (*nodes)[METRIC_COUNT])
 {
     if (nodes != NULL)
         TRY(write_totals(document, nodes, physical_plan_node_count(plan)));
-    return write_operator(document, "plan", plan, &nodes);
+    return write_operator(document, "plan", plan, task, &nodes);
 }
 
 static kith_error *begin_stage(struct document *document, uint64_t number)
@@ -76,7 +78,7 @@ static kith_error *write_own_stage(struct document *document)
     TRY(begin_stage(document, 0));
     TRY(json_begin_object(&document->json, NULL));
     TRY(json_count(&document->json, "task", 0));
-    TRY(write_plan_and_metrics(document, run->plan, nodes));
+    TRY(write_plan_and_metrics(document, run->plan, NULL, nodes));
     TRY(json_end_object(&document->json));
     return end_stage(document);
 }
@@ -96,7 +98,7 @@ static kith_error *write_report(struct document *document, const struct task_rep
 static kith_error *write_task(struct document *document, size_t task)
 {
     const struct explained_run *run = document->run;
-    const struct physical_plan *plan = run->stages->tasks[task].plan;
+    const struct physical_plan *plan = run->stages->stage;
     _cleanup_free_ uint64_t(*nodes)[METRIC_COUNT] = NULL;
     struct task_report report;
     TRY(NEW_ARRAY(&nodes, physical_plan_node_count(plan)));
@@ -107,7 +109,7 @@ static kith_error *write_task(struct document *document, size_t task)
     TRY(json_bool(&document->json, "shares_bounds", report.shares_bounds));
     if (document->analyzed)
         TRY(write_report(document, &report));
-    TRY(write_plan_and_metrics(document, plan, document->analyzed ? nodes : NULL));
+    TRY(write_plan_and_metrics(document, plan, &run->stages->tasks[task], document->analyzed ? nodes : NULL));
     return json_end_object(&document->json);
 }
 

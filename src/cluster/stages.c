@@ -233,6 +233,19 @@ static kith_error *make_tasks(struct cutter *cutter, size_t cut, struct stage_pl
     return make_stage(cutter, cut, scan, partitions, &stages->stage);
 }
 
+struct physical_plan stage_node_in_task(const struct physical_plan *node, const struct stage_task *task)
+{
+    struct physical_plan copy = *node;
+    if (node->kind != PHYSICAL_PARQUET_SCAN)
+        return copy;
+    const struct physical_plan *leaf = task->plan;
+    while (leaf->input_count > 0)
+        leaf = leaf->inputs[0];
+    copy.scan.files = leaf->scan.files;
+    copy.scan.file_count = leaf->scan.file_count;
+    return copy;
+}
+
 kith_error *stages_plan(struct plan_arena *arena, const struct settings *settings, struct physical_plan *plan,
                         const size_t *worker_processors, size_t worker_count, struct stage_plan **out)
 {

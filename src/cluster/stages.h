@@ -47,6 +47,9 @@ struct stage_plan {
 kith_error *stages_plan(struct plan_arena *arena, const struct settings *settings, struct physical_plan *plan,
                         const size_t *worker_processors, size_t worker_count, struct stage_plan **out) _must_check_;
 
+/* A node of the stage as it is in one task: a scan has that task's files. For display: valid for as long as both. */
+struct physical_plan stage_node_in_task(const struct physical_plan *node, const struct stage_task *task);
+
 /* The share of the work, dealt out. Files go whole to the task with the least to do so far, largest first; when that
  * leaves a task with much more than its part, all files are cut at row groups into even shares instead. */
 struct stage_shares {

@@ -77,6 +77,8 @@ static kith_error *prepare_filters(struct task *task, const struct set_plan *req
 kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request, struct task **out)
 {
     struct runtime *runtime = tasks->runtime;
+    if (request->share_bounds && (tasks->capabilities & CAPABILITY_TOPK_BOUNDS) == 0)
+        return error_new(KITH_ERROR_PROTOCOL, "a task that shares bounds came to a worker that said it cannot");
     _cleanup_(task_unref) struct task *task = NULL;
     TRY(NEW(&task));
     refcount_init(&task->refs);

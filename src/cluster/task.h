@@ -89,6 +89,7 @@ struct worker_tasks {
     struct runtime *runtime;
     struct memory_pool *pool; /* for all of them */
     struct file_cache *files; /* that they have read */
+    uint64_t capabilities;    /* what coordinators were told that it can do */
     atomic_size_t live;
 
     pthread_mutex_t mutex;    /* guards what follows */

@@ -158,8 +158,9 @@ static kith_error *receive_bounds(struct task *task, struct grpc_call *call)
         TRY(coordinator_message_decode((struct str){(const char *)bytes->data, bytes->size}, &arena, &message));
         if (message.kind != COORDINATOR_APPLY_BOUND)
             return error_new(KITH_ERROR_PROTOCOL, "a control stream brought a second plan");
-        if (task->share_bounds)
-            TRY(task_apply_bound(task, &message.bound, bytes->size));
+        if (!task->share_bounds)
+            return error_new(KITH_ERROR_PROTOCOL, "a bound came for a task that shares none");
+        TRY(task_apply_bound(task, &message.bound, bytes->size));
     }
 }
 

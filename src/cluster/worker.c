@@ -26,7 +26,7 @@ static kith_error *serve_info(struct grpc_call *call, void *context)
     _cleanup_(strbuf_reset) struct strbuf bytes = {0};
     const struct worker_info info = {.version = KITH_VERSION,
                                      .protocol_version = WORKER_PROTOCOL_VERSION,
-                                     .capabilities = CAPABILITY_TOPK_BOUNDS,
+                                     .capabilities = tasks->capabilities,
                                      .processors = (uint32_t)runtime_threads(tasks->runtime)};
     TRY(worker_info_encode(&info, &bytes));
     struct slice slice = slice_of_bytes(bytes.data, bytes.length);
@@ -39,6 +39,7 @@ kith_error *worker_new(struct runtime *runtime, const struct worker_options *opt
     TRY(NEW(&worker));
     pthread_mutex_init(&worker->tasks.mutex, NULL);
     worker->tasks.runtime = runtime;
+    worker->tasks.capabilities = CAPABILITIES_ALL & ~options->without;
     TRY(memory_pool_new((size_t)options->memory_limit, &worker->tasks.pool));
     TRY(file_cache_new(&worker->tasks.files));
     const struct grpc_method methods[] = {

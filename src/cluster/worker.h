@@ -7,6 +7,7 @@
 #define KITH_CLUSTER_WORKER_H
 
 #include "runtime/runtime.h"
+#include "wire/worker_messages.h"
 
 struct transport;
 struct worker;
@@ -14,6 +15,7 @@ struct worker;
 struct worker_options {
     int64_t keepalive_ms;  /* a coordinator that answers nothing for so long is given up; 0 = the setting's default */
     uint64_t memory_limit; /* of all tasks together, bytes; 0 = none */
+    uint64_t without;      /* capabilities that it is to do without, as an older worker would */
 };
 
 kith_error *worker_new(struct runtime *runtime, const struct worker_options *options, struct worker **out) _must_check_;

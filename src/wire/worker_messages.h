@@ -22,8 +22,18 @@
 /* Bumped when a message changes its meaning; both sides must have the same. */
 enum { WORKER_PROTOCOL_VERSION = 1 };
 
-/* What a worker can do beyond running plans; a peer that lacks one is never asked for it. */
-enum worker_capability { CAPABILITY_TOPK_BOUNDS = 1 };
+/* What a worker can do beyond running plans: X(identifier, bit, name). A peer that lacks one is never asked for it, and
+ * bits that are not here are a newer worker's, which nobody here asks for. */
+#define KITH_WORKER_CAPABILITIES(X) X(TOPK_BOUNDS, 1, "topk-bounds")
+
+enum worker_capability {
+#define CAPABILITY_ENUM(id, bit, name) CAPABILITY_##id = (bit),
+    KITH_WORKER_CAPABILITIES(CAPABILITY_ENUM)
+#undef CAPABILITY_ENUM
+#define CAPABILITY_OR(id, bit, name) | (bit)
+        CAPABILITIES_ALL = 0 KITH_WORKER_CAPABILITIES(CAPABILITY_OR)
+#undef CAPABILITY_OR
+};
 
 struct worker_info {
     const char *version; /* of the program */

@@ -22,6 +22,7 @@ struct fixture {
     const char *addresses[MOST_WORKERS];
     size_t worker_count;
     struct settings settings;
+    struct worker_options options[MOST_WORKERS]; /* of the workers; to be set before they start */
 };
 
 static inline kith_error *fixture_start(struct fixture *fixture, size_t workers)
@@ -29,7 +30,7 @@ static inline kith_error *fixture_start(struct fixture *fixture, size_t workers)
     settings_init(&fixture->settings);
     for (; fixture->worker_count < workers; fixture->worker_count++) {
         struct worker **worker = &fixture->workers[fixture->worker_count];
-        TRY(worker_new(runtime_current(), &(struct worker_options){0}, worker));
+        TRY(worker_new(runtime_current(), &fixture->options[fixture->worker_count], worker));
         TRY(worker_listen(*worker, "127.0.0.1:0", &fixture->addresses[fixture->worker_count]));
     }
     return NULL;
@@ -64,6 +65,7 @@ struct outcome {
     struct strbuf analyzed; /* the plan after the run, with each task's operators */
     struct query_progress progress;
     uint64_t bytes_scanned;
+    uint64_t tasks[MOST_WORKERS][METRIC_COUNT];
 };
 
 static inline void outcome_reset(struct outcome *outcome)
@@ -84,6 +86,9 @@ static inline kith_error *fixture_drain(struct query *query, struct outcome *out
     }
     query_get_progress(query, &out->progress);
     out->bytes_scanned = out->progress.bytes_scanned;
+    for (size_t i = 0; i < MIN(query_task_count(query), (size_t)MOST_WORKERS); i++)
+        if (!query_task_metrics(query, i, out->tasks[i]))
+            return error_new(KITH_ERROR_INTERNAL, "the last metrics of task %zu did not come", i);
     return query_explain(query, &(struct explain_options){.analyze = true, .verbose = true}, &out->analyzed);
 }
 

@@ -274,6 +274,76 @@ static void fields_of_others_are_refused_and_later_additions_read_over(void **st
     assert_ok(execute_task_decode(bytes_of(&bytes), &read));
 }
 
+/* A message whose only field is a message, which then has field 150 as well; field 151 is beside it. */
+static void add_later_fields(const struct strbuf *given, struct strbuf *out)
+{
+    static const char inside[] = "\xb2\x09\x03new", beside[] = "\xba\x09\x03new";
+    const uint8_t *bytes = (const uint8_t *)given->data;
+    size_t start = 1, length = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        length |= (size_t)(bytes[start] & 0x7F) << shift;
+        if (bytes[start++] < 0x80)
+            break;
+    }
+    assert_int_equal(given->length, start + length);
+    size_t longer = length + strlen(inside);
+    const uint8_t head[] = {bytes[0], (uint8_t)(longer | 0x80), (uint8_t)(longer >> 7)};
+    assert_ok(strbuf_append(out, head, sizeof head));
+    assert_ok(strbuf_append(out, bytes + start, length));
+    assert_ok(strbuf_append_text(out, inside));
+    assert_ok(strbuf_append_text(out, beside));
+}
+
+static void what_a_newer_peer_adds_to_its_messages_is_read_over(void **state)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct scalar value = {.type = {.id = TYPE_INT64}, .int64 = 17};
+    uint64_t nodes[1][METRIC_COUNT] = {{[METRIC_OUTPUT_ROWS] = 5}};
+    struct coordinator_message to[] = {
+        {.kind = COORDINATOR_SET_PLAN, .set_plan = {.key = key, .task_count = 4, .plan = {"plan", 4}}},
+        {.kind = COORDINATOR_APPLY_BOUND, .bound = {.filter_id = 1, .value_count = 1, .values = &value}},
+    };
+    struct worker_message from[] = {
+        {.kind = WORKER_METRICS, .metrics = {.node_count = 1, .nodes = nodes}},
+        {.kind = WORKER_PRODUCED_BOUND, .bound = {.filter_id = 1, .value_count = 1, .values = &value}},
+    };
+    settings_init(&to[0].set_plan.settings);
+    for (size_t i = 0; i < 2; i++) {
+        _cleanup_(strbuf_reset) struct strbuf bytes = {0}, later = {0};
+        struct coordinator_message read;
+        assert_ok(coordinator_message_encode(&to[i], &bytes));
+        add_later_fields(&bytes, &later);
+        assert_ok(coordinator_message_decode(bytes_of(&later), &arena, &read));
+        assert_int_equal(read.kind, to[i].kind);
+        assert_int_equal(i == 0 ? (int64_t)read.set_plan.task_count : read.bound.values[0].int64, i == 0 ? 4 : 17);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        _cleanup_(strbuf_reset) struct strbuf bytes = {0}, later = {0};
+        struct worker_message read;
+        assert_ok(worker_message_encode(&from[i], &bytes));
+        add_later_fields(&bytes, &later);
+        assert_ok(worker_message_decode(bytes_of(&later), &arena, &read));
+        assert_int_equal(read.kind, from[i].kind);
+        assert_int_equal(i == 0 ? (int64_t)read.metrics.nodes[0][METRIC_OUTPUT_ROWS] : read.bound.values[0].int64,
+                         i == 0 ? 5 : 17);
+    }
+}
+
+/* Reading over it would make another message or value of what is left. */
+static void what_a_newer_peer_says_instead_of_something_known_is_refused(void **state)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct coordinator_message to;
+    struct worker_message from;
+    /* A message of a kind that is not known, field 102. */
+    assert_fails(coordinator_message_decode(str_of("\xb2\x06\x01x"), &arena, &to), KITH_ERROR_PROTOCOL,
+                 "empty message");
+    assert_fails(worker_message_decode(str_of("\xb2\x06\x01x"), &arena, &from), KITH_ERROR_PROTOCOL, "empty message");
+    /* A bound of one value, of a kind that is not known: field 150 of ScalarValue. */
+    static const char bound[] = "\x22\x09\x08\x07\xa2\x06\x04\xb2\x09\x01x";
+    assert_fails(coordinator_message_decode(str_of(bound), &arena, &to), KITH_ERROR_CORRUPT, "value 0 of a bound");
+}
+
 /* Any bit of a message flipped, any part of it cut off: an error or another message, and no report of a sanitizer. */
 static void damage_anywhere_is_survived(void **state)
 {
@@ -312,6 +382,8 @@ int main(void)
         cmocka_unit_test(a_request_for_partitions_arrives),
         cmocka_unit_test(messages_that_lack_what_they_must_have_are_refused),
         cmocka_unit_test(fields_of_others_are_refused_and_later_additions_read_over),
+        cmocka_unit_test(what_a_newer_peer_adds_to_its_messages_is_read_over),
+        cmocka_unit_test(what_a_newer_peer_says_instead_of_something_known_is_refused),
         cmocka_unit_test(damage_anywhere_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

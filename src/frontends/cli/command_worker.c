@@ -15,11 +15,13 @@ static const char usage[] =
     "  --listen HOST:PORT     where to listen; port 0 lets the system choose\n"
     "  --threads N            threads that run tasks; 0 = one a processor (default)\n"
     "  --memory-limit BYTES   memory that tasks may reserve, such as 4GiB; 0 = no limit (default)\n"
-    "  --keepalive TIME       a coordinator silent for so long is given up, such as 5s\n";
+    "  --keepalive TIME       a coordinator silent for so long is given up, such as 5s\n"
+    "  --without CAPABILITY   does without it, as an older worker would: topk-bounds; may be repeated\n";
 
 struct worker_command {
     const char *listen;
     size_t threads;
+    uint64_t without;
     struct settings settings;
     struct worker *worker;
 };
@@ -30,6 +32,7 @@ static kith_error *start(void *argument)
     const struct worker_options options = {
         .keepalive_ms = settings_get(&command->settings, SETTING_KEEPALIVE),
         .memory_limit = (uint64_t)settings_get(&command->settings, SETTING_MEMORY_LIMIT),
+        .without = command->without,
     };
     const char *address;
     TRY(worker_new(runtime_current(), &options, &command->worker));
@@ -61,6 +64,19 @@ static kith_error *run(struct worker_command *command)
     return error;
 }
 
+static kith_error *add_capability(const char *name, uint64_t *capabilities)
+{
+#define ADD_CAPABILITY(id, bit, capability_name) \
+    if (strcmp(name, capability_name) == 0) {    \
+        *capabilities |= (bit);                  \
+        return NULL;                             \
+    }
+    KITH_WORKER_CAPABILITIES(ADD_CAPABILITY)
+#undef ADD_CAPABILITY
+    return error_new(KITH_ERROR_INVALID_ARGUMENT, "--without takes the name of a capability, which \"%s\" is not",
+                     name);
+}
+
 static kith_error *parse(int argc, char **argv, struct worker_command *command, bool *help)
 {
     static const struct option options[] = {
@@ -68,6 +84,7 @@ static kith_error *parse(int argc, char **argv, struct worker_command *command, 
         {"threads", required_argument, NULL, 'j'},
         {"memory-limit", required_argument, NULL, 'm'},
         {"keepalive", required_argument, NULL, 'k'},
+        {"without", required_argument, NULL, 'w'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -85,6 +102,9 @@ static kith_error *parse(int argc, char **argv, struct worker_command *command, 
             break;
         case 'k':
             TRY(settings_set(&command->settings, SETTING_KEEPALIVE, optarg));
+            break;
+        case 'w':
+            TRY(add_capability(optarg, &command->without));
             break;
         case 'h':
             *help = true;
