@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 static const char usage[] =
-    "kith bench topk [options]\n"
+    "kith bench topk [options]      (and kith bench cancel, kith bench fair: see their --help)\n"
     "\n"
     "Measures Top-K queries over worker processes of its own, with ideas of the engine on and off, in pairs whose "
     "order\n"
@@ -149,7 +149,7 @@ static kith_error *parse_options(int argc, char **argv, struct bench_command *co
     while (!command->help && (option = getopt_long(argc, argv, "c:s:h", options, NULL)) != -1)
         TRY(apply_option(command, option));
     if (!command->help && (optind + 1 != argc || strcmp(argv[optind], "topk") != 0))
-        return error_new(KITH_ERROR_INVALID_ARGUMENT, "kith bench runs the benchmark \"topk\"");
+        return error_new(KITH_ERROR_INVALID_ARGUMENT, "kith bench runs one of the benchmarks topk, cancel and fair");
     return NULL;
 }
 
@@ -314,6 +314,10 @@ static kith_error *prepare(int argc, char **argv, struct bench_command *command)
 
 int command_bench(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "cancel") == 0)
+        return command_bench_cancel(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "fair") == 0)
+        return command_bench_fair(argc - 1, argv + 1);
     _cleanup_(bench_command_reset) struct bench_command command = {.setup = {.pairs = 5, .queries = 5, .threads = 2},
                                                                    .fixture = {.folder = "data/bench"}};
     _cleanup_(error_free) kith_error *error = prepare(argc, argv, &command);

@@ -6,6 +6,8 @@
 #define KITH_FRONTENDS_CLI_COMMANDS_H
 
 int command_bench(int argc, char **argv);
+int command_bench_cancel(int argc, char **argv); /* `kith bench cancel`, also the program bench/cancel */
+int command_bench_fair(int argc, char **argv);
 int command_sql(int argc, char **argv);
 int command_worker(int argc, char **argv);
 
