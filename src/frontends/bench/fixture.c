@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const fixture_layout_names[FIXTURE_LAYOUTS] = {"pruning", "control", "overlap", "shuffled",
-                                                           "sorted",  "skewed",  "rising"};
+const char *const fixture_layout_names[FIXTURE_LAYOUTS] = {"pruning",  "staggered", "control", "overlap",
+                                                           "shuffled", "sorted",    "skewed",  "rising"};
 const char *const fixture_column_names[FIXTURE_COLUMNS] = {"score", "id", "excluded", "tag", "val", "payload"};
 
 enum { ROW_BITS = 24, HIGH_LEVEL = 1000, KEPT_IN_TEN = 9 };
@@ -35,6 +35,8 @@ static int64_t level_of(const struct fixture *fixture, size_t file, size_t group
     case FIXTURE_PRUNING:
     case FIXTURE_CONTROL:
         return group == 0 ? HIGH_LEVEL : (int64_t)group;
+    case FIXTURE_STAGGERED:
+        return group == 0 ? HIGH_LEVEL + (int64_t)file : (int64_t)group;
     case FIXTURE_OVERLAP:
         return file == 0 && group == fixture->groups / 2;
     case FIXTURE_SORTED:
@@ -59,6 +61,7 @@ static bool is_excluded(const struct fixture *fixture, size_t row, uint32_t scra
     case FIXTURE_SHUFFLED:
         return scramble(scrambled) % 10 >= KEPT_IN_TEN;
     case FIXTURE_PRUNING:
+    case FIXTURE_STAGGERED:
     case FIXTURE_SORTED:
     case FIXTURE_SKEWED:
     case FIXTURE_RISING:
@@ -130,16 +133,16 @@ static size_t insert_row(struct fixture_row *rows, size_t count, size_t limit, c
     return kept + 1;
 }
 
-static size_t add_best_of_file(const struct fixture *fixture, size_t file, bool filtered, size_t limit,
-                               struct fixture_row *rows, size_t count)
+/* Row groups are numbered through all files. */
+static size_t add_best_of_group(const struct fixture *fixture, size_t number, bool filtered, size_t limit,
+                                struct fixture_row *rows, size_t count)
 {
-    for (size_t group = 0; group < fixture->groups; group++) {
-        for (size_t i = 0; i < fixture->group_rows; i++) {
-            struct fixture_row row = fixture_row(fixture, file, group, i);
-            bool good = count < limit || row.score > rows[count - 1].score;
-            if (good && !(filtered && row.excluded))
-                count = insert_row(rows, count, limit, &row);
-        }
+    size_t file = number / fixture->groups, group = number % fixture->groups;
+    for (size_t i = 0; i < fixture->group_rows; i++) {
+        struct fixture_row row = fixture_row(fixture, file, group, i);
+        bool good = count < limit || row.score > rows[count - 1].score;
+        if (good && !(filtered && row.excluded))
+            count = insert_row(rows, count, limit, &row);
     }
     return count;
 }
@@ -148,16 +151,17 @@ size_t fixture_best_rows(const struct fixture *fixture, size_t files, bool filte
                          struct fixture_row *out)
 {
     size_t count = 0;
-    for (size_t file = 0; file < files; file++)
-        count = add_best_of_file(fixture, file, filtered, limit, out, count);
+    for (size_t number = 0; number < files * fixture->groups; number++)
+        count = add_best_of_group(fixture, number, filtered, limit, out, count);
     for (size_t i = 0; i < count; i++)
         fixture_fill_payload(&out[i]);
     return count;
 }
 
 /* Rows of the group's pages whose highest score is above the bound. */
-static uint64_t rows_above(const struct fixture *fixture, size_t file, size_t group, int64_t bound)
+static uint64_t rows_above(const struct fixture *fixture, size_t number, int64_t bound)
 {
+    size_t file = number / fixture->groups, group = number % fixture->groups;
     uint64_t rows = 0;
     for (size_t start = 0; start < fixture->group_rows; start += FIXTURE_PAGE_ROWS) {
         size_t end = MIN(start + FIXTURE_PAGE_ROWS, fixture->group_rows);
@@ -169,16 +173,20 @@ static uint64_t rows_above(const struct fixture *fixture, size_t file, size_t gr
     return rows;
 }
 
-kith_error *fixture_local_floor(const struct fixture *fixture, size_t files, bool filtered, size_t limit, uint64_t *out)
+kith_error *fixture_local_floor(const struct fixture *fixture, size_t files, size_t tasks, bool filtered, size_t limit,
+                                uint64_t *out)
 {
     _cleanup_free_ struct fixture_row *rows = NULL;
+    size_t share = files * fixture->groups / tasks;
     TRY(NEW_ARRAY(&rows, limit));
     *out = 0;
-    for (size_t file = 0; file < files; file++) {
-        size_t count = add_best_of_file(fixture, file, filtered, limit, rows, 0);
+    for (size_t task = 0; task < tasks; task++) {
+        size_t count = 0;
+        for (size_t i = 0; i < share; i++)
+            count = add_best_of_group(fixture, task * share + i, filtered, limit, rows, count);
         int64_t bound = count < limit ? INT64_MIN : rows[count - 1].score;
-        for (size_t group = 0; group < fixture->groups; group++)
-            *out += rows_above(fixture, file, group, bound);
+        for (size_t i = 0; i < share; i++)
+            *out += rows_above(fixture, task * share + i, bound);
     }
     return NULL;
 }

@@ -3,7 +3,8 @@
  * can be computed without reading them. A layout says how scores lie over files and row groups:
  *
  *   pruning   each file begins with a group of high scores, then groups of rising lower ones
- *   control   the same with an excluded row of the highest score in every page: statistics prove nothing
+ *   staggered the same, but the high scores of each file are above those of the file before
+ *   control   pruning with an excluded row of the highest score in every page: statistics prove nothing
  *   overlap   one group of the first file has the winners; all other groups of all files share one lower range
  *   shuffled  every group has the whole range
  *   sorted    rising from file to file and group to group
@@ -21,6 +22,7 @@
 
 enum fixture_layout {
     FIXTURE_PRUNING,
+    FIXTURE_STAGGERED,
     FIXTURE_CONTROL,
     FIXTURE_OVERLAP,
     FIXTURE_SHUFFLED,
@@ -77,9 +79,10 @@ kith_error *fixture_write(const struct fixture *fixture) _must_check_;
 size_t fixture_best_rows(const struct fixture *fixture, size_t files, bool filtered, size_t limit,
                          struct fixture_row *out);
 
-/* The fewest rows that tasks of one file each have to look at for their own best `limit` rows, if each knew its own
- * bound from the start and only that: those of pages whose highest score is above that bound. */
-kith_error *fixture_local_floor(const struct fixture *fixture, size_t files, bool filtered, size_t limit,
+/* The fewest rows that tasks have to look at for their own best `limit` rows, if each knew its own bound from the start
+ * and only that: those of pages whose highest score is above that bound. The row groups of all files are dealt to the
+ * tasks in even runs: `tasks` divides their number. */
+kith_error *fixture_local_floor(const struct fixture *fixture, size_t files, size_t tasks, bool filtered, size_t limit,
                                 uint64_t *out) _must_check_;
 
 #endif

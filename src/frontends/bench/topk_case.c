@@ -4,6 +4,8 @@
 
 static const struct topk_query queries[] = {
     {"pruning", FIXTURE_PRUNING, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true},
+    {"staggered", FIXTURE_STAGGERED, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true},
+    {"split", FIXTURE_PRUNING, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true, .shared_files = true},
     {"control", FIXTURE_CONTROL, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true},
     {"overlap", FIXTURE_OVERLAP, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true},
     {"wide", FIXTURE_OVERLAP, {FIXTURE_SCORE, FIXTURE_ID, FIXTURE_PAYLOAD}, 3, FIXTURE_SCORE, .filtered = true},
@@ -16,14 +18,30 @@ static const struct topk_query queries[] = {
     {"constant", FIXTURE_OVERLAP, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true, .all_files = true},
     {"loop", FIXTURE_CONTROL, {FIXTURE_SCORE}, 1, FIXTURE_SCORE, .filtered = true, .embedded = true},
 };
-enum { PRUNING, CONTROL, OVERLAP, WIDE, STRINGS, DOUBLES, SHUFFLED, SORTED, SKEWED, RISING, CONSTANT, LOOP };
+enum {
+    PRUNING,
+    STAGGERED,
+    SPLIT,
+    CONTROL,
+    OVERLAP,
+    WIDE,
+    STRINGS,
+    DOUBLES,
+    SHUFFLED,
+    SORTED,
+    SKEWED,
+    RISING,
+    CONSTANT,
+    LOOP
+};
 
 const struct topk_case topk_default_cases[] = {
-    {&queries[PRUNING], 2},  {&queries[PRUNING], 8}, {&queries[CONTROL], 2},  {&queries[CONTROL], 8},
-    {&queries[OVERLAP], 2},  {&queries[OVERLAP], 8}, {&queries[WIDE], 2},     {&queries[WIDE], 8},
-    {&queries[STRINGS], 2},  {&queries[STRINGS], 8}, {&queries[DOUBLES], 8},  {&queries[SHUFFLED], 2},
-    {&queries[SHUFFLED], 8}, {&queries[SORTED], 8},  {&queries[SKEWED], 2},   {&queries[SKEWED], 8},
-    {&queries[RISING], 2},   {&queries[RISING], 8},  {&queries[CONSTANT], 2}, {&queries[CONSTANT], 4},
+    {&queries[PRUNING], 2},  {&queries[PRUNING], 8}, {&queries[STAGGERED], 2}, {&queries[STAGGERED], 8},
+    {&queries[SPLIT], 2},    {&queries[SPLIT], 8},   {&queries[CONTROL], 2},   {&queries[CONTROL], 8},
+    {&queries[OVERLAP], 2},  {&queries[OVERLAP], 8}, {&queries[WIDE], 2},      {&queries[WIDE], 8},
+    {&queries[STRINGS], 2},  {&queries[STRINGS], 8}, {&queries[DOUBLES], 8},   {&queries[SHUFFLED], 2},
+    {&queries[SHUFFLED], 8}, {&queries[SORTED], 8},  {&queries[SKEWED], 2},    {&queries[SKEWED], 8},
+    {&queries[RISING], 2},   {&queries[RISING], 8},  {&queries[CONSTANT], 2},  {&queries[CONSTANT], 4},
     {&queries[CONSTANT], 8}, {&queries[LOOP], 2},    {&queries[LOOP], 8},
 };
 const size_t topk_default_case_count = ARRAY_SIZE(topk_default_cases);
@@ -66,7 +84,9 @@ kith_error *topk_case_find(const char *name, struct topk_case *out)
 
 size_t topk_case_files(const struct topk_case *topk_case, const struct fixture *fixture)
 {
-    return topk_case->query->all_files ? fixture->files : MIN(topk_case->tasks, fixture->files);
+    const struct topk_query *query = topk_case->query;
+    size_t wanted = query->shared_files ? (topk_case->tasks + 1) / 2 : topk_case->tasks;
+    return query->all_files ? fixture->files : MIN(wanted, fixture->files);
 }
 
 size_t topk_case_workers(const struct topk_case *topk_case)
@@ -128,6 +148,8 @@ const struct topk_arm topk_arms[] = {
      "the same with sharing",
      {{REORDER, "off"}, {PLANNED, "off"}, {PAGES, "off"}, {PUSHDOWN_FILTERS, "off"}, {FETCH_ROWS, "0"}}},
 };
+const struct topk_arm topk_sweep_arm = {
+    "sweep", "every bound is told, and no task waits", {{SHARING, "on"}, {HEAD_START, "0"}}};
 const struct topk_arm topk_loop_arm = {"loop", "a plain C loop over the same pages", {{NULL, NULL}}};
 const size_t topk_arm_count = ARRAY_SIZE(topk_arms);
 

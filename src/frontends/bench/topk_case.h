@@ -18,6 +18,7 @@ struct topk_query {
     size_t output_count;
     enum fixture_column key; /* the query orders by it, falling */
     bool filtered;           /* WHERE NOT excluded */
+    bool shared_files;       /* a file for two tasks */
     bool all_files;          /* all of the table's files however many tasks there are: the work does not grow */
     bool embedded;           /* in this process on one thread, beside a plain C loop; "tasks" are files then */
 };
@@ -35,7 +36,7 @@ const struct topk_query *topk_queries(size_t *count);
 /* "pruning/2". */
 kith_error *topk_case_find(const char *name, struct topk_case *out) _must_check_;
 
-/* Files that the case reads, one a task unless its work is constant. */
+/* Files that the case reads: one a task unless they are shared or the work is constant. */
 size_t topk_case_files(const struct topk_case *topk_case, const struct fixture *fixture);
 
 /* Workers that it needs. */
@@ -58,6 +59,8 @@ extern const size_t topk_arm_count;
 enum { TOPK_ARM_ALL, TOPK_ARM_NO_SHARING };
 /* What embedded cases are compared with: no settings but plain_loop.h. */
 extern const struct topk_arm topk_loop_arm;
+/* What a sweep runs: the settings under which there is most to tell. */
+extern const struct topk_arm topk_sweep_arm;
 kith_error *topk_arm_find(const char *name, const struct topk_arm **out) _must_check_;
 
 /* Sets what all arms share, then what the arm changes. */

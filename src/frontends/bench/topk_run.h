@@ -6,8 +6,10 @@
 #ifndef KITH_FRONTENDS_BENCH_TOPK_RUN_H
 #define KITH_FRONTENDS_BENCH_TOPK_RUN_H
 
-#include "frontends/bench/topk_case.h"
+#include "frontends/bench/topk_block.h"
 #include "frontends/cli/local_workers.h"
+
+#include <stdio.h>
 
 struct topk_run;
 
@@ -24,28 +26,29 @@ kith_error *topk_run_new(const struct topk_run_options *options, struct topk_run
 void topk_run_free(struct topk_run *run);
 DEFINE_CLEANUP(topk_run_free, struct topk_run)
 
-/* What there is to read: the columns that the query names. */
-uint64_t topk_run_bytes_there(const struct topk_run *run);
-size_t topk_run_row_groups(const struct topk_run *run);
-
-/* Queries one after the other, in sum. */
-struct topk_block {
-    size_t queries;
-    int64_t statement_ns; /* from the SQL to the workers' last metrics */
-    int64_t collect_ns;   /* without parsing, binding and planning */
-    int64_t cpu_ns;       /* of this process and the workers */
-    int64_t coordinator_cpu_ns;
-    uint64_t metrics[METRIC_COUNT]; /* of all tasks */
-    struct filter_registry_counters sharing;
-    size_t useful;    /* queries in which a task applied a sibling's bound */
-    size_t effective; /* and it ruled out row groups or pages, and the tasks looked at fewer rows than the fewest that
-                         each could with its own bound alone */
+/* What the case's tables have, and what any engine would have to read of them. */
+struct topk_facts {
+    uint64_t bytes_there; /* of the columns that the query names */
+    size_t row_groups_there;
+    size_t row_groups_needed; /* that hold a row of the answer */
+    uint64_t local_floor;     /* fixture_local_floor; 0 = not known: which row groups a task has depends on sizes */
 };
+const struct topk_facts *topk_run_facts(const struct topk_run *run);
+
+/* Queries one after the other, in sum. Begins and ends with all processes at rest, so that each arm is charged with
+ * what its own queries leave to be done. */
 kith_error *topk_run_block(struct topk_run *run, const struct topk_arm *arm, size_t queries,
                            struct topk_block *out) _must_check_;
 
-/* This process and the case's workers. */
-void topk_run_reset_peaks(const struct topk_run *run);
-uint64_t topk_run_peak_bytes(const struct topk_run *run);
+/* Runs the query once and writes a line of JSON: case, arm, SQL, files and the rows that came, which are checked, too.
+ */
+kith_error *topk_run_answer(struct topk_run *run, const struct topk_arm *arm, FILE *out) _must_check_;
+
+/* The processes, this one first; as many as there are in *count. */
+void topk_run_pids(const struct topk_run *run, pid_t pids[1 + TOPK_MOST_TASKS], size_t *count);
+
+/* Peak memory counts from here on; false where the system does not allow that. */
+bool topk_run_reset_peaks(const struct topk_run *run);
+void topk_run_read_peaks(const struct topk_run *run, struct topk_block *out);
 
 #endif
