@@ -11,6 +11,7 @@
     X(SQL_BYTES, 1048576, "bytes", "the parser's stack use grows with the text")                  \
     X(SQL_TOKENS, 50000, "tokens", "the parser recurses over chains of operators")                \
     X(SQL_NESTING, 256, "levels", "binder and evaluator recurse over expressions")                \
+    X(QUERY_TABLES, 256, "tables", "each has partitions and buffers of its own")                  \
     X(EXPR_NODES, 100000, "nodes", "plan memory and wire size grow with expressions")             \
     X(COLUMNS, 10000, "columns", "per-column state is allocated for each stream")                 \
     X(PARQUET_FOOTER_BYTES, 268435456, "bytes", "a declared footer length is read in one piece")  \

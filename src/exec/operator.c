@@ -20,6 +20,8 @@ static kith_error *make_operator(enum physical_kind kind, struct exec_operator *
         return merge_operator_new(out);
     case PHYSICAL_COALESCE_PARTITIONS:
         return coalesce_operator_new(out);
+    case PHYSICAL_UNION:
+        return union_operator_new(out);
     case PHYSICAL_GLOBAL_LIMIT:
     case PHYSICAL_LOCAL_LIMIT:
         return limit_operator_new(out);
@@ -72,20 +74,23 @@ static kith_error *offer_planned_bound(const struct scan_dynamic_filter *planned
     return NULL;
 }
 
-/* The filters that scans consume, each made once however many scans name it. */
+/* One filter however many scans name it. Each may have a planned bound of its own; the strongest holds for all. */
+static kith_error *make_filter(const struct scan_dynamic_filter *named, struct task_context *context)
+{
+    struct dynamic_filter *filter = task_context_filter(context, named->id);
+    if (filter == NULL) {
+        TRY(alloc_resize(&context->filters, context->filter_count + 1, sizeof *context->filters));
+        TRY(dynamic_filter_new(named->id, named->exprs, named->count, &filter));
+        context->filters[context->filter_count++] = filter;
+    }
+    return offer_planned_bound(named, filter);
+}
+
 static kith_error *make_filters(const struct physical_plan *plan, struct task_context *context)
 {
-    if (plan->kind == PHYSICAL_PARQUET_SCAN) {
-        for (size_t i = 0; i < plan->scan.dynamic_filter_count; i++) {
-            const struct scan_dynamic_filter *filter = &plan->scan.dynamic_filters[i];
-            if (task_context_filter(context, filter->id) != NULL)
-                continue;
-            TRY(alloc_resize(&context->filters, context->filter_count + 1, sizeof *context->filters));
-            TRY(dynamic_filter_new(filter->id, filter->exprs, filter->count, &context->filters[context->filter_count]));
-            context->filter_count++;
-            TRY(offer_planned_bound(filter, context->filters[context->filter_count - 1]));
-        }
-    }
+    if (plan->kind == PHYSICAL_PARQUET_SCAN)
+        for (size_t i = 0; i < plan->scan.dynamic_filter_count; i++)
+            TRY(make_filter(&plan->scan.dynamic_filters[i], context));
     for (size_t i = 0; i < plan->input_count; i++)
         TRY(make_filters(plan->inputs[i], context));
     return NULL;

@@ -15,6 +15,7 @@ kith_error *projection_operator_new(struct exec_operator **out) _must_check_;
 kith_error *sort_operator_new(struct exec_operator **out) _must_check_;
 kith_error *merge_operator_new(struct exec_operator **out) _must_check_;
 kith_error *coalesce_operator_new(struct exec_operator **out) _must_check_;
+kith_error *union_operator_new(struct exec_operator **out) _must_check_;
 kith_error *limit_operator_new(struct exec_operator **out) _must_check_;
 kith_error *row_operator_new(struct exec_operator **out) _must_check_;
 kith_error *fetch_operator_new(struct exec_operator **out) _must_check_;

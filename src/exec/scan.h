@@ -105,8 +105,9 @@ static inline void trust_float_statistics(struct column_statistics *statistics)
     statistics->may_have_nan = statistics->may_have_nan && !statistics->has_max;
 }
 
-/* Whose bound excludes the container: BOUND_ORIGINS when none does. They are asked in the order of the enumeration. */
-enum bound_origin bounds_exclude(struct dynamic_filter *const *filters, size_t count,
+/* Whose bound excludes the container: BOUND_ORIGINS when none does. They are asked in the order of the enumeration.
+ * `filters` are the scan's, which says what they mean over its table. */
+enum bound_origin bounds_exclude(const struct parquet_scan *scan, struct dynamic_filter *const *filters,
                                  const struct statistics_source *statistics);
 
 /* Watches the values of one column chunk as they are read; if all were seen and none was NaN, the file is told at the

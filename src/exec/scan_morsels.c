@@ -17,12 +17,11 @@ static void get_row_group(const struct statistics_source *source, size_t column,
         trust_float_statistics(out);
 }
 
-enum bound_origin bounds_exclude(struct dynamic_filter *const *filters, size_t count,
+enum bound_origin bounds_exclude(const struct parquet_scan *scan, struct dynamic_filter *const *filters,
                                  const struct statistics_source *statistics)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct sort_expr *exprs;
-        dynamic_filter_exprs(filters[i], &exprs);
+    for (size_t i = 0; i < scan->dynamic_filter_count; i++) {
+        const struct sort_expr *exprs = scan->dynamic_filters[i].exprs;
         for (int origin = 0; origin < BOUND_ORIGINS; origin++) {
             _cleanup_(bound_unref) struct bound *bound = dynamic_filter_slot(filters[i], (enum bound_origin)origin);
             if (bound != NULL && bound_excludes(bound, exprs, statistics))
@@ -192,7 +191,7 @@ static enum bound_origin exclude(const struct morsel_queue *queue, const struct 
 {
     struct row_group_statistics statistics = {
         {get_row_group}, queue->table, morsel->file, morsel->row_group, trust_floats};
-    return bounds_exclude(queue->filters, queue->scan->dynamic_filter_count, &statistics.source);
+    return bounds_exclude(queue->scan, queue->filters, &statistics.source);
 }
 
 /* Whether all that is left is worse than all that the leader reads, and not ruled out yet. Row groups are in the order

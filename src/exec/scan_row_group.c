@@ -109,7 +109,7 @@ static bool segment_is_ruled_out(struct row_group_scan *scan)
     }
     static const enum metric pages_pruned[] = {METRIC_PAGES_PRUNED_STATISTICS, METRIC_PAGES_PRUNED_LOCAL,
                                                METRIC_PAGES_PRUNED_REMOTE};
-    enum bound_origin excluded_by = bounds_exclude(scan->filters, plan->dynamic_filter_count, &statistics.source);
+    enum bound_origin excluded_by = bounds_exclude(plan, scan->filters, &statistics.source);
     if (excluded_by == BOUND_ORIGINS)
         return false;
     metric_add(metrics, pages_pruned[excluded_by], 1);

@@ -110,6 +110,18 @@ kith_error *expr_at(struct arena *arena, const struct expr *expr, size_t sql_off
 kith_error *expr_remap(struct arena *arena, const struct expr *expr, const size_t *mapping,
                        const struct expr **out) _must_check_;
 
+/* The same expression over what a projection reads: column i becomes exprs[i]. *out is NULL where the result would nest
+ * too deeply or have so many nodes, because a column stands in it again and again, that the projection is better left
+ * to compute them once. */
+kith_error *expr_substitute(struct arena *arena, const struct expr *expr, const struct expr *const *exprs,
+                            const struct expr **out) _must_check_;
+
+/* Whether it calls a volatile function, such as random(). */
+bool expr_is_volatile(const struct expr *expr);
+
+/* Adds to counts[i] the places where column i stands. */
+void expr_count_columns(const struct expr *expr, size_t *counts);
+
 /* Sets used[i] for every column i that the expression reads. */
 void expr_columns(const struct expr *expr, bool *used);
 

@@ -1,5 +1,8 @@
 #include "expr/expr.h"
+
+#include "base/limits.h"
 #include "expr/expr_build.h"
+#include "expr/functions.h"
 
 #include <math.h>
 
@@ -22,6 +25,81 @@ kith_error *expr_remap(struct arena *arena, const struct expr *expr, const size_
     }
     *out = copy;
     return NULL;
+}
+
+/* Nodes of the tree; at most one more than `most`, where counting ends. */
+static size_t count_nodes(const struct expr *expr, size_t before, size_t most)
+{
+    size_t count = before + 1;
+    for (size_t i = 0; i < expr->operand_count && count <= most; i++)
+        count = count_nodes(expr->operands[i], count, most);
+    return count;
+}
+
+/* The same of what a substitution would give; *depth is its levels, unless there are more nodes than that. */
+static size_t measure(const struct expr *expr, const struct expr *const *exprs, size_t before, size_t most,
+                      size_t *depth)
+{
+    if (expr->kind == EXPR_COLUMN) {
+        *depth = exprs[expr->column.index]->depth;
+        return count_nodes(exprs[expr->column.index], before, most);
+    }
+    size_t count = before + 1, deepest = 0;
+    for (size_t i = 0; i < expr->operand_count && count <= most; i++) {
+        size_t levels;
+        count = measure(expr->operands[i], exprs, count, most, &levels);
+        deepest = MAX(deepest, levels);
+    }
+    *depth = deepest + 1;
+    return count;
+}
+
+static kith_error *substitute(struct arena *arena, const struct expr *expr, const struct expr *const *exprs,
+                              const struct expr **out)
+{
+    struct expr *copy;
+    *out = expr->kind == EXPR_COLUMN ? exprs[expr->column.index] : expr;
+    if (expr->operand_count == 0)
+        return NULL;
+    TRY(ARENA_NEW(arena, &copy));
+    *copy = *expr;
+    copy->depth = 1;
+    TRY(ARENA_NEW_ARRAY(arena, &copy->operands, expr->operand_count));
+    for (size_t i = 0; i < expr->operand_count; i++) {
+        TRY(substitute(arena, expr->operands[i], exprs, &copy->operands[i]));
+        copy->depth = MAX(copy->depth, (uint16_t)(copy->operands[i]->depth + 1));
+    }
+    *out = copy;
+    return NULL;
+}
+
+kith_error *expr_substitute(struct arena *arena, const struct expr *expr, const struct expr *const *exprs,
+                            const struct expr **out)
+{
+    enum { WORTH_REPEATING = 1000 }; /* nested projections that use a column twice double at each level */
+    size_t most = MAX(count_nodes(expr, 0, LIMIT_EXPR_NODES), (size_t)WORTH_REPEATING), depth;
+    *out = NULL;
+    if (measure(expr, exprs, 0, most, &depth) > most || depth > LIMIT_SQL_NESTING)
+        return NULL;
+    return substitute(arena, expr, exprs, out);
+}
+
+bool expr_is_volatile(const struct expr *expr)
+{
+    if (expr->kind == EXPR_FUNCTION && expr->function->volatility == FUNCTION_VOLATILE)
+        return true;
+    for (size_t i = 0; i < expr->operand_count; i++)
+        if (expr_is_volatile(expr->operands[i]))
+            return true;
+    return false;
+}
+
+void expr_count_columns(const struct expr *expr, size_t *counts)
+{
+    if (expr->kind == EXPR_COLUMN)
+        counts[expr->column.index]++;
+    for (size_t i = 0; i < expr->operand_count; i++)
+        expr_count_columns(expr->operands[i], counts);
 }
 
 void expr_columns(const struct expr *expr, bool *used)

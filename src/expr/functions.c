@@ -5,8 +5,8 @@
 
 #include <strings.h>
 
-#define TABLE_ENTRY(name, least, most, nulls, resolve, run, signature, doc) \
-    {name, least, most, signature, doc, nulls, resolve, run},
+#define TABLE_ENTRY(name, least, most, nulls, volatility, resolve, run, signature, doc) \
+    {name, least, most, signature, doc, nulls, volatility, resolve, run},
 
 const struct scalar_function scalar_functions[] = {SCALAR_FUNCTIONS(TABLE_ENTRY)};
 const size_t scalar_function_count = ARRAY_SIZE(scalar_functions);

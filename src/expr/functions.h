@@ -18,12 +18,17 @@ enum function_nulls {
     FUNCTION_NULL_NEVER
 };
 
+/* Whether equal arguments give equal results. Where they do not, a call is made once for each row of the place where it
+ * is written: no rule of the planner moves, repeats or passes it. */
+enum function_volatility { FUNCTION_IMMUTABLE, FUNCTION_VOLATILE };
+
 struct scalar_function {
     const char *name; /* lower case, DataFusion's name where there is one */
     size_t least_arguments, most_arguments;
     const char *signature; /* for errors and the reference: "abs(number)" */
     const char *doc;
     enum function_nulls nulls;
+    enum function_volatility volatility;
     /* Checks argument types (after the binder's coercion) and gives the result's. `constants` has the values of
      * arguments that are literals and NULL for the others; a NULL pointer when nothing is known. */
     kith_error *(*resolve)(const struct data_type *arguments, const struct scalar *const *constants, size_t count,

@@ -1,6 +1,7 @@
 /*
  * Logical plans: what a query means, before anything is said about how it runs. A tree in the query's arena; rules
- * (rule.h) replace nodes. Tables are borrowed from the statement that was bound, which keeps them.
+ * (rules.h) replace nodes. Columns are known by position: two of one name, here or in another table, are two columns.
+ * Tables are borrowed from the statement that was bound, which keeps them.
  */
 #ifndef KITH_PLAN_LOGICAL_H
 #define KITH_PLAN_LOGICAL_H
@@ -14,13 +15,16 @@ enum logical_kind {
     LOGICAL_PROJECTION,
     LOGICAL_SORT,
     LOGICAL_LIMIT,
+    LOGICAL_UNION,  /* UNION ALL of inputs with the same types, in any order; named by the first */
     LOGICAL_ONE_ROW /* SELECT without FROM: one row, no columns */
 };
 
 struct logical_plan {
     enum logical_kind kind;
     struct schema *schema; /* of the output; kept alive by the arena's owner, see plan_arena */
-    struct logical_plan *input;
+    uint16_t levels;       /* of the tree from here down, at most LIMIT_PLAN_NESTING when it is bound */
+    size_t input_count;
+    struct logical_plan **inputs;
     union {
         struct {
             struct table *table;
@@ -59,6 +63,16 @@ DEFINE_VALUE_CLEANUP(plan_arena_reset, struct plan_arena)
 /* The arena takes over one reference, on success and on error alike. */
 kith_error *plan_arena_keep_schema(struct plan_arena *arena, struct schema *take_schema) _must_check_;
 kith_error *plan_arena_keep_table(struct plan_arena *arena, struct table *take_table) _must_check_;
+
+/* A node over `input`, or a leaf where that is NULL; the caller fills in what its kind has. LIMIT where the tree would
+ * have more levels than LIMIT_PLAN_NESTING. */
+kith_error *logical_plan_new(struct arena *arena, enum logical_kind kind, struct schema *schema,
+                             struct logical_plan *input, struct logical_plan **out) _must_check_;
+/* Copies the list. */
+kith_error *logical_union_new(struct arena *arena, struct schema *schema, struct logical_plan *const *inputs,
+                              size_t count, struct logical_plan **out) _must_check_;
+/* Whether it computes anything that is volatile, below included or not. */
+bool logical_projection_is_volatile(const struct logical_plan *projection);
 
 /* "a@0 DESC, b@1 ASC NULLS LAST". Appends. */
 kith_error *sort_exprs_format(const struct sort_expr *exprs, size_t count, struct strbuf *out) _must_check_;

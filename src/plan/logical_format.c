@@ -55,18 +55,25 @@ static kith_error *format_node(const struct logical_plan *plan, struct strbuf *o
     case LOGICAL_LIMIT:
         TRY(strbuf_printf(out, "Limit: skip=%" PRId64, plan->limit.offset));
         return plan->limit.fetch < 0 ? NULL : strbuf_printf(out, ", fetch=%" PRId64, plan->limit.fetch);
+    case LOGICAL_UNION:
+        return strbuf_append_text(out, "Union");
     case LOGICAL_ONE_ROW:
         return strbuf_append_text(out, "EmptyRelation: rows=1");
     }
     UNREACHABLE();
 }
 
+static kith_error *format_tree(const struct logical_plan *plan, size_t depth, struct strbuf *out)
+{
+    TRY(strbuf_append_fill(out, ' ', 2 * depth));
+    TRY(format_node(plan, out));
+    TRY(strbuf_append_text(out, "\n"));
+    for (size_t i = 0; i < plan->input_count; i++)
+        TRY(format_tree(plan->inputs[i], depth + 1, out));
+    return NULL;
+}
+
 kith_error *logical_plan_format(const struct logical_plan *plan, struct strbuf *out)
 {
-    for (size_t depth = 0; plan != NULL; plan = plan->input, depth++) {
-        TRY(strbuf_append_fill(out, ' ', 2 * depth));
-        TRY(format_node(plan, out));
-        TRY(strbuf_append_text(out, "\n"));
-    }
-    return NULL;
+    return format_tree(plan, 0, out);
 }

@@ -2,10 +2,13 @@
 
 #include "plan/rules.h"
 
-/* Constants first, so that the filter that is pushed is small; columns last, when it is known who reads what. */
+/* Constants first, so that the filter that is pushed is small; columns last, when it is known who reads what. Filters
+ * come down before projections merge, so that each passes a projection as it was written. */
 static const struct optimizer_rule rules[] = {
     {"fold_constants", rule_fold_constants},
-    {"push_filter_into_scan", rule_push_filter_into_scan},
+    {"drop_sorts", rule_drop_sorts},
+    {"push_filters", rule_push_filters},
+    {"merge_projections", rule_merge_projections},
     {"push_limit_into_sort", rule_push_limit_into_sort},
     {"prune_columns", rule_prune_columns},
 };

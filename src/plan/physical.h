@@ -18,6 +18,7 @@ enum physical_kind {
     PHYSICAL_SORT,                  /* with fetch: Top-K; one a partition */
     PHYSICAL_SORT_PRESERVING_MERGE, /* many sorted partitions to one */
     PHYSICAL_COALESCE_PARTITIONS,   /* many partitions to one, any order */
+    PHYSICAL_UNION,                 /* the partitions of all inputs, one input's after another's */
     PHYSICAL_GLOBAL_LIMIT,          /* skip and fetch, over one partition */
     PHYSICAL_LOCAL_LIMIT,           /* fetch of each partition */
     PHYSICAL_PLACEHOLDER_ROW,       /* one row without columns */
@@ -41,7 +42,8 @@ struct scan_file {
     int64_t range_start, range_end;
 };
 
-/* A Top-K's bound as the scan sees it: its sort expressions over the table's schema. */
+/* A Top-K's bound as the scan sees it: its sort expressions over the table's schema. Scans that a union brings together
+ * have the same filter, each with expressions of its own, of the same types and orders. */
 struct scan_dynamic_filter {
     uint64_t id;
     const struct sort_expr *exprs;

@@ -14,6 +14,7 @@ const char *physical_kind_name(enum physical_kind kind)
         [PHYSICAL_SORT_PRESERVING_MERGE] = "SortPreservingMergeExec",
         [PHYSICAL_COALESCE_PARTITIONS] = "CoalescePartitionsExec",
         [PHYSICAL_GLOBAL_LIMIT] = "GlobalLimitExec",
+        [PHYSICAL_UNION] = "UnionExec",
         [PHYSICAL_LOCAL_LIMIT] = "LocalLimitExec",
         [PHYSICAL_PLACEHOLDER_ROW] = "PlaceholderRowExec",
         [PHYSICAL_EMPTY] = "EmptyExec",
@@ -131,6 +132,7 @@ kith_error *physical_plan_format_node(const struct physical_plan *node, struct s
     case PHYSICAL_GLOBAL_LIMIT:
     case PHYSICAL_LOCAL_LIMIT:
         return format_limit(node, out);
+    case PHYSICAL_UNION:
     case PHYSICAL_PLACEHOLDER_ROW:
     case PHYSICAL_EMPTY:
         return NULL;

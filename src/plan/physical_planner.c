@@ -1,6 +1,7 @@
 #include "plan/physical.h"
 
-#include "plan/planned_bound.h"
+#include "base/limits.h"
+#include "plan/attach_bound.h"
 
 /* Below this a scan takes about as long as waking another thread and handing batches over. */
 enum { BYTES_WORTH_A_PARTITION = 1 << 20 };
@@ -11,6 +12,7 @@ struct planner {
     const struct settings *settings;
     size_t processors;
     uint64_t last_filter_id;
+    size_t most_partitions; /* of one scan */
 };
 
 static kith_error *make_node(struct planner *planner, enum physical_kind kind, struct schema *schema, size_t partitions,
@@ -36,7 +38,7 @@ static size_t scan_partitions(const struct planner *planner, const struct table 
     size_t row_groups = 0;
     for (size_t i = 0; i < table->file_count; i++)
         row_groups += table->files[i].file->metadata->row_group_count;
-    return MAX(MIN(wanted, row_groups), (size_t)1);
+    return MAX(MIN(MIN(wanted, row_groups), planner->most_partitions), (size_t)1);
 }
 
 static kith_error *plan_scan(struct planner *planner, const struct logical_plan *logical, struct physical_plan **out)
@@ -60,68 +62,69 @@ static kith_error *plan_scan(struct planner *planner, const struct logical_plan 
     return NULL;
 }
 
-/* The scan that a Top-K's bound may prune: reached through filters only, which drop rows but change none. */
-static struct physical_plan *scan_below(struct physical_plan *plan)
-{
-    while (plan->kind == PHYSICAL_FILTER)
-        plan = plan->inputs[0];
-    return plan->kind == PHYSICAL_PARQUET_SCAN ? plan : NULL;
-}
+static kith_error *plan_node(struct planner *planner, const struct logical_plan *logical, struct physical_plan **out);
 
-static bool keys_may_fail(const struct physical_plan *sort)
+static kith_error *make_sort(struct planner *planner, const struct logical_plan *logical, struct physical_plan *input,
+                             struct physical_plan **out)
 {
-    for (size_t i = 0; i < sort->sort.count; i++)
-        if (expr_may_fail(sort->sort.exprs[i].expr))
-            return true;
-    return false;
-}
-
-static kith_error *attach_dynamic_filter(struct planner *planner, struct physical_plan *sort)
-{
-    struct physical_plan *scan = scan_below(sort->inputs[0]);
-    bool allowed = settings_get(planner->settings, SETTING_DYNAMIC_FILTERS) != 0 &&
-                   settings_get(planner->settings, SETTING_TOPK_DYNAMIC_FILTERS) != 0;
-    if (scan == NULL || !allowed || sort->sort.fetch <= 0)
-        return NULL;
-    /* The scan would compute keys of rows that a filter above it is to remove. */
-    if (scan != sort->inputs[0] && keys_may_fail(sort))
-        return NULL;
-    struct sort_expr *exprs;
-    struct scan_dynamic_filter *filter;
-    TRY(ARENA_NEW_ARRAY(planner->arena, &exprs, sort->sort.count));
-    TRY(ARENA_NEW(planner->arena, &filter));
-    for (size_t i = 0; i < sort->sort.count; i++) {
-        exprs[i].order = sort->sort.exprs[i].order;
-        TRY(expr_remap(planner->arena, sort->sort.exprs[i].expr, scan->scan.columns, &exprs[i].expr));
-    }
-    *filter = (struct scan_dynamic_filter){.id = ++planner->last_filter_id, .exprs = exprs, .count = sort->sort.count};
-    if (sort->inputs[0] == scan && settings_get(planner->settings, SETTING_PLANNED_BOUNDS) != 0)
-        TRY(planned_bound(planner->arena, &scan->scan, &exprs[0], (uint64_t)sort->sort.fetch, &filter->planned));
-    sort->sort.filter_id = filter->id;
-    scan->scan.dynamic_filters = filter;
-    scan->scan.dynamic_filter_count = 1;
+    TRY(make_node(planner, PHYSICAL_SORT, input->schema, input->partitions, input, out));
+    (*out)->sort.exprs = logical->sort.exprs;
+    (*out)->sort.count = logical->sort.count;
+    (*out)->sort.fetch = logical->sort.fetch;
     return NULL;
 }
 
-static kith_error *plan_node(struct planner *planner, const struct logical_plan *logical, struct physical_plan **out);
+static kith_error *attach_bound(struct planner *planner, struct physical_plan *const *sorts, size_t count)
+{
+    bool allowed = settings_get(planner->settings, SETTING_DYNAMIC_FILTERS) != 0 &&
+                   settings_get(planner->settings, SETTING_TOPK_DYNAMIC_FILTERS) != 0;
+    bool attached;
+    if (!allowed)
+        return NULL;
+    TRY(topk_attach_bound(planner->arena, planner->settings, sorts, count, planner->last_filter_id + 1, &attached));
+    planner->last_filter_id += attached;
+    return NULL;
+}
+
+/* A Top-K of a union's rows is one of each member's: they have one bound between them, and each can run where its scan
+ * does, whatever the others are. */
+static kith_error *plan_topk_of_union(struct planner *planner, const struct logical_plan *logical,
+                                      struct physical_plan *members)
+{
+    for (size_t i = 0; i < members->input_count; i++)
+        TRY(make_sort(planner, logical, members->inputs[i], &members->inputs[i]));
+    return attach_bound(planner, members->inputs, members->input_count);
+}
 
 /* Each partition is sorted by itself; a merge makes one order of them. */
 static kith_error *plan_sort(struct planner *planner, const struct logical_plan *logical, struct physical_plan **out)
 {
     struct physical_plan *input;
-    TRY(plan_node(planner, logical->input, &input));
-    TRY(make_node(planner, PHYSICAL_SORT, logical->schema, input->partitions, input, out));
+    TRY(plan_node(planner, logical->inputs[0], &input));
+    *out = input;
+    if (input->kind == PHYSICAL_UNION && logical->sort.fetch >= 0) {
+        TRY(plan_topk_of_union(planner, logical, input));
+    } else {
+        TRY(make_sort(planner, logical, input, out));
+        TRY(attach_bound(planner, out, 1));
+    }
+    if (input->partitions == 1)
+        return NULL;
+    TRY(make_node(planner, PHYSICAL_SORT_PRESERVING_MERGE, logical->schema, 1, *out, out));
     (*out)->sort.exprs = logical->sort.exprs;
     (*out)->sort.count = logical->sort.count;
     (*out)->sort.fetch = logical->sort.fetch;
-    TRY(attach_dynamic_filter(planner, *out));
-    if (input->partitions == 1)
-        return NULL;
-    struct physical_plan *sort = *out;
-    TRY(make_node(planner, PHYSICAL_SORT_PRESERVING_MERGE, logical->schema, 1, sort, out));
-    (*out)->sort = sort->sort;
-    (*out)->sort.filter_id = 0;
     return NULL;
+}
+
+/* So many rows of each scan suffice; of one that is seen through a filter that is not known. */
+static void limit_scans(struct physical_plan *plan, int64_t rows)
+{
+    if (plan->kind == PHYSICAL_PARQUET_SCAN && rows >= 0)
+        plan->scan.limit = plan->scan.limit < 0 ? rows : MIN(plan->scan.limit, rows);
+    if (plan->kind == PHYSICAL_PROJECTION || plan->kind == PHYSICAL_UNION)
+        for (size_t i = 0; i < plan->input_count; i++)
+            limit_scans(plan->inputs[i], rows);
 }
 
 /* Skip and fetch need one partition; each partition need give no more rows than both together. */
@@ -129,12 +132,11 @@ static kith_error *plan_limit(struct planner *planner, const struct logical_plan
 {
     struct physical_plan *input;
     int64_t rows = -1;
-    TRY(plan_node(planner, logical->input, &input));
+    TRY(plan_node(planner, logical->inputs[0], &input));
     if (logical->limit.fetch >= 0 && __builtin_add_overflow(logical->limit.offset, logical->limit.fetch, &rows))
         rows = -1;
-    if (input->kind == PHYSICAL_PARQUET_SCAN)
-        input->scan.limit = rows;
-    else if (rows >= 0 && logical->input->kind != LOGICAL_SORT) {
+    limit_scans(input, rows);
+    if (rows >= 0 && input->kind != PHYSICAL_PARQUET_SCAN && logical->inputs[0]->kind != LOGICAL_SORT) {
         TRY(make_node(planner, PHYSICAL_LOCAL_LIMIT, input->schema, input->partitions, input, out));
         (*out)->limit.fetch = rows;
         input = *out;
@@ -150,11 +152,26 @@ static kith_error *plan_limit(struct planner *planner, const struct logical_plan
     return NULL;
 }
 
+static kith_error *plan_union(struct planner *planner, const struct logical_plan *logical, struct physical_plan **out)
+{
+    TRY(make_node(planner, PHYSICAL_UNION, logical->schema, 0, NULL, out));
+    TRY(ARENA_NEW_ARRAY(planner->arena, &(*out)->inputs, logical->input_count));
+    for (size_t i = 0; i < logical->input_count; i++) {
+        TRY(plan_node(planner, logical->inputs[i], &(*out)->inputs[i]));
+        (*out)->input_count++;
+        (*out)->partitions += (*out)->inputs[i]->partitions;
+    }
+    if ((*out)->partitions <= LIMIT_PLAN_PARTITIONS)
+        return NULL;
+    return error_new(KITH_ERROR_LIMIT, "UNION ALL of %zu members exceeds PLAN_PARTITIONS (%d)", (*out)->input_count,
+                     LIMIT_PLAN_PARTITIONS);
+}
+
 static kith_error *plan_projection(struct planner *planner, const struct logical_plan *logical,
                                    struct physical_plan **out)
 {
     struct physical_plan *input;
-    TRY(plan_node(planner, logical->input, &input));
+    TRY(plan_node(planner, logical->inputs[0], &input));
     TRY(make_node(planner, PHYSICAL_PROJECTION, logical->schema, input->partitions, input, out));
     (*out)->projection.exprs = logical->projection.exprs;
     return NULL;
@@ -163,7 +180,7 @@ static kith_error *plan_projection(struct planner *planner, const struct logical
 static kith_error *plan_filter(struct planner *planner, const struct logical_plan *logical, struct physical_plan **out)
 {
     struct physical_plan *input;
-    TRY(plan_node(planner, logical->input, &input));
+    TRY(plan_node(planner, logical->inputs[0], &input));
     TRY(make_node(planner, PHYSICAL_FILTER, logical->schema, input->partitions, input, out));
     (*out)->filter.predicate = logical->filter.predicate;
     return NULL;
@@ -182,17 +199,32 @@ static kith_error *plan_node(struct planner *planner, const struct logical_plan 
         return plan_sort(planner, logical, out);
     case LOGICAL_LIMIT:
         return plan_limit(planner, logical, out);
+    case LOGICAL_UNION:
+        return plan_union(planner, logical, out);
     case LOGICAL_ONE_ROW:
         return make_node(planner, PHYSICAL_PLACEHOLDER_ROW, logical->schema, 1, NULL, out);
     }
     UNREACHABLE();
 }
 
+static size_t count_scans(const struct logical_plan *logical)
+{
+    size_t count = logical->kind == LOGICAL_SCAN;
+    for (size_t i = 0; i < logical->input_count; i++)
+        count += count_scans(logical->inputs[i]);
+    return count;
+}
+
 kith_error *physical_plan_create(struct plan_arena *arena, const struct settings *settings, size_t processors,
                                  const struct logical_plan *logical, struct physical_plan **out)
 {
     struct planner planner = {
-        .plans = arena, .arena = &arena->arena, .settings = settings, .processors = MAX(processors, (size_t)1)};
+        .plans = arena,
+        .arena = &arena->arena,
+        .settings = settings,
+        .processors = MAX(processors, (size_t)1),
+        .most_partitions = LIMIT_PLAN_PARTITIONS / MAX(count_scans(logical), (size_t)1),
+    };
     struct physical_plan *plan;
     TRY(plan_node(&planner, logical, &plan));
     if (plan->partitions > 1) {

@@ -44,12 +44,13 @@ static kith_error *fold(struct arena *arena, const struct expr **in_out)
 
 kith_error *rule_fold_constants(struct plan_arena *arena, const struct settings *settings, struct logical_plan **plan)
 {
-    for (struct logical_plan *node = *plan; node != NULL; node = node->input) {
-        if (node->kind == LOGICAL_FILTER)
-            TRY(fold(&arena->arena, &node->filter.predicate));
-        if (node->kind == LOGICAL_PROJECTION)
-            for (size_t i = 0; i < node->schema->field_count; i++)
-                TRY(fold(&arena->arena, &node->projection.exprs[i]));
-    }
+    struct logical_plan *node = *plan;
+    if (node->kind == LOGICAL_FILTER)
+        TRY(fold(&arena->arena, &node->filter.predicate));
+    if (node->kind == LOGICAL_PROJECTION)
+        for (size_t i = 0; i < node->schema->field_count; i++)
+            TRY(fold(&arena->arena, &node->projection.exprs[i]));
+    for (size_t i = 0; i < node->input_count; i++)
+        TRY(rule_fold_constants(arena, settings, &node->inputs[i]));
     return NULL;
 }

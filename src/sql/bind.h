@@ -14,6 +14,16 @@ struct scope {
     const struct schema *schema;
 };
 
+/* A query that WITH names. */
+struct common_table {
+    const char *name;
+    const PgQuery__CommonTableExpr *node;
+    const struct common_table *before; /* what its own query can name */
+    struct common_table *next;         /* the one that was named before it; NULL at the end */
+    struct logical_plan *unused;       /* as it was bound where it is named, until something reads it */
+    bool was_read;
+};
+
 struct binder {
     struct plan_arena *plans;
     struct arena *arena; /* of `plans` */
@@ -22,7 +32,21 @@ struct binder {
     struct str text;    /* of the statement */
     size_t text_offset; /* of the statement in the script */
     struct scope scope;
-    size_t depth; /* of the expression being bound */
+    struct common_table *common_tables; /* the innermost and latest first */
+    size_t depth;                       /* of the expression being bound */
+    size_t query_depth;                 /* queries around the one being bound, and itself */
+    size_t tables;                      /* bound so far, and queries without one */
+};
+
+/* What the select list gives: expressions over the scope, and their names. */
+struct target {
+    const struct expr *expr;
+    const char *name;
+};
+
+struct targets {
+    struct target *items;
+    size_t count;
 };
 
 /* bind_expr.c */
@@ -77,10 +101,34 @@ kith_error *coerce_all(struct binder *binder, const struct expr **exprs, size_t 
 /* False when there is no type that both can be cast to implicitly. */
 bool common_type(const struct data_type *a, const struct data_type *b, struct data_type *out);
 
+/* bind_from.c: the table that FROM names; sets the scope to it. */
+kith_error *bind_from(struct binder *binder, const PgQuery__SelectStmt *select, struct logical_plan **out) _must_check_;
+kith_error *bind_table(struct binder *binder, const PgQuery__RangeVar *range, struct logical_plan **out) _must_check_;
+
+/* bind_order.c: ORDER BY, LIMIT and OFFSET of a query over *in_out. A key that is volatile is computed once, below the
+ * sort; what it is in the select list becomes the column that holds it. */
+kith_error *bind_sort(struct binder *binder, const PgQuery__SelectStmt *select, struct targets *targets,
+                      struct logical_plan **in_out) _must_check_;
+/* Of a union: by names and positions of its columns only. */
+kith_error *bind_union_sort(struct binder *binder, const PgQuery__SelectStmt *select,
+                            struct logical_plan **in_out) _must_check_;
+kith_error *bind_limit(struct binder *binder, const PgQuery__SelectStmt *select,
+                       struct logical_plan **in_out) _must_check_;
+
 /* bind_select.c */
-kith_error *bind_query(struct binder *binder, const PgQuery__Node *node, struct logical_plan **out) _must_check_;
+/* A SELECT that is no union, of the tables that are known. */
+kith_error *bind_simple_select(struct binder *binder, const PgQuery__SelectStmt *select,
+                               struct logical_plan **out) _must_check_;
+kith_error *bind_projection(struct binder *binder, const struct targets *targets,
+                            struct logical_plan **in_out) _must_check_;
 /* SELECT * FROM table. */
 kith_error *bind_whole_table(struct binder *binder, const PgQuery__RangeVar *range,
                              struct logical_plan **out) _must_check_;
+
+/* bind_query.c: WITH and UNION ALL around SELECT. The scope is as before when it returns. */
+kith_error *bind_query(struct binder *binder, const PgQuery__Node *node, struct logical_plan **out) _must_check_;
+/* *out is NULL when WITH names no such query. *columns is the names that WITH gives to its columns. */
+kith_error *bind_common_table(struct binder *binder, const PgQuery__RangeVar *range, const PgQuery__Node ***columns,
+                              size_t *column_count, struct logical_plan **out) _must_check_;
 
 #endif

@@ -172,6 +172,46 @@ static kith_error *build_coalesce(struct plan_decoder *decoder, const Datafusion
     return NULL;
 }
 
+/* Named by the first input; a column is nullable where it is in any. */
+static kith_error *union_schema(struct plan_decoder *decoder, struct physical_plan *const *inputs, size_t count,
+                                struct schema **out)
+{
+    const struct schema *first = inputs[0]->schema;
+    struct schema *schema;
+    struct field *fields;
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &fields, first->field_count));
+    for (size_t i = 0; i < first->field_count; i++)
+        fields[i] = first->fields[i];
+    for (size_t i = 1; i < count; i++) {
+        const struct schema *other = inputs[i]->schema;
+        bool alike = other->field_count == first->field_count;
+        for (size_t j = 0; alike && j < first->field_count; j++) {
+            alike = type_equal(&fields[j].type, &other->fields[j].type);
+            fields[j].nullable = fields[j].nullable || other->fields[j].nullable;
+        }
+        if (!alike)
+            return error_new(KITH_ERROR_CORRUPT, "a union in the plan has inputs of different columns");
+    }
+    TRY(schema_new(fields, first->field_count, &schema));
+    return plan_decoder_keep_schema(decoder, schema, out);
+}
+
+static kith_error *build_union(struct plan_decoder *decoder, struct physical_plan **inputs, size_t count,
+                               struct physical_plan **out)
+{
+    if (count == 0)
+        return error_new(KITH_ERROR_CORRUPT, "a union in the plan has no input");
+    TRY(plan_decoder_operator(decoder, PHYSICAL_UNION, NULL, out));
+    (*out)->inputs = inputs;
+    (*out)->input_count = count;
+    for (size_t i = 0; i < count; i++)
+        (*out)->partitions += inputs[i]->partitions;
+    if ((*out)->partitions > LIMIT_PLAN_PARTITIONS)
+        return error_new(KITH_ERROR_LIMIT, "a union of %zu partitions exceeds PLAN_PARTITIONS (%d)", (*out)->partitions,
+                         LIMIT_PLAN_PARTITIONS);
+    return union_schema(decoder, inputs, count, &(*out)->schema);
+}
+
 static kith_error *build_global_limit(struct plan_decoder *decoder, const Datafusion__GlobalLimitExecNode *message,
                                       struct physical_plan *input, struct physical_plan **out)
 {
@@ -280,8 +320,9 @@ static kith_error *build_scan(struct plan_decoder *decoder, const Datafusion__Pa
 }
 
 static kith_error *build(struct plan_decoder *decoder, const Datafusion__PhysicalPlanNode *node,
-                         struct physical_plan *input, struct physical_plan **out)
+                         struct physical_plan **inputs, size_t count, struct physical_plan **out)
 {
+    struct physical_plan *input = count == 0 ? NULL : inputs[0];
     switch ((int)node->kind_case) {
     case KIND(PARQUET_SCAN):
         return build_scan(decoder, node->parquet_scan, out);
@@ -295,6 +336,8 @@ static kith_error *build(struct plan_decoder *decoder, const Datafusion__Physica
         return build_merge(decoder, node->sort_preserving_merge, input, out);
     case KIND(MERGE):
         return build_coalesce(decoder, node->merge, input, out);
+    case KIND(UNION_):
+        return build_union(decoder, inputs, count, out);
     case KIND(GLOBAL_LIMIT):
         return build_global_limit(decoder, node->global_limit, input, out);
     case KIND(LOCAL_LIMIT):
@@ -316,51 +359,56 @@ static kith_error *build(struct plan_decoder *decoder, const Datafusion__Physica
     }
 }
 
-/* Whether the operator reads another, and which; NULL where that is missing. */
-static bool has_input(const Datafusion__PhysicalPlanNode *node, const Datafusion__PhysicalPlanNode **input)
+/* How many other operators it reads; a missing one is NULL. */
+static size_t inputs_of(const Datafusion__PhysicalPlanNode *node, Datafusion__PhysicalPlanNode *const **inputs)
 {
     switch ((int)node->kind_case) {
     case KIND(FILTER):
-        *input = node->filter->input;
-        return true;
+        *inputs = &node->filter->input;
+        return 1;
     case KIND(PROJECTION):
-        *input = node->projection->input;
-        return true;
+        *inputs = &node->projection->input;
+        return 1;
     case KIND(SORT):
-        *input = node->sort->input;
-        return true;
+        *inputs = &node->sort->input;
+        return 1;
     case KIND(SORT_PRESERVING_MERGE):
-        *input = node->sort_preserving_merge->input;
-        return true;
+        *inputs = &node->sort_preserving_merge->input;
+        return 1;
     case KIND(MERGE):
-        *input = node->merge->input;
-        return true;
+        *inputs = &node->merge->input;
+        return 1;
     case KIND(GLOBAL_LIMIT):
-        *input = node->global_limit->input;
-        return true;
+        *inputs = &node->global_limit->input;
+        return 1;
     case KIND(LOCAL_LIMIT):
-        *input = node->local_limit->input;
-        return true;
+        *inputs = &node->local_limit->input;
+        return 1;
     case KIND(COOPERATIVE):
-        *input = node->cooperative->input;
-        return true;
+        *inputs = &node->cooperative->input;
+        return 1;
+    case KIND(UNION_):
+        *inputs = node->union_->inputs;
+        return node->union_->n_inputs;
     default:
-        return false;
+        return 0;
     }
 }
 
 static kith_error *decode_node(struct plan_decoder *decoder, const Datafusion__PhysicalPlanNode *node, size_t depth,
                                struct physical_plan **out)
 {
-    const Datafusion__PhysicalPlanNode *input_node;
-    struct physical_plan *input = NULL;
+    Datafusion__PhysicalPlanNode *const *messages;
+    struct physical_plan **inputs;
     if (node == NULL)
         return error_new(KITH_ERROR_CORRUPT, "an operator of the plan is empty or missing");
     if (depth > LIMIT_PLAN_NESTING)
         return error_new(KITH_ERROR_LIMIT, "the plan has more than PLAN_NESTING (%d) levels", LIMIT_PLAN_NESTING);
-    if (has_input(node, &input_node))
-        TRY(decode_node(decoder, input_node, depth + 1, &input));
-    return build(decoder, node, input, out);
+    size_t count = inputs_of(node, &messages);
+    TRY(ARENA_NEW_ARRAY(decoder->arena, &inputs, count));
+    for (size_t i = 0; i < count; i++)
+        TRY(decode_node(decoder, messages[i], depth + 1, &inputs[i]));
+    return build(decoder, node, inputs, count, out);
 }
 
 kith_error *plan_decode(const uint8_t *bytes, size_t length, struct plan_arena *arena, struct physical_plan **out)

@@ -170,9 +170,20 @@ static kith_error *put_scan(const struct physical_plan *plan, struct arena *aren
     return scan_encode(plan, arena, &node->parquet_scan);
 }
 
-static kith_error *put_node(const struct physical_plan *plan, Datafusion__PhysicalPlanNode *input, struct arena *arena,
-                            Datafusion__PhysicalPlanNode *node)
+static kith_error *put_union(const struct physical_plan *plan, Datafusion__PhysicalPlanNode **inputs,
+                             struct arena *arena, Datafusion__PhysicalPlanNode *node)
 {
+    node->kind_case = KIND(UNION_);
+    TRY(protobuf_new(arena, &datafusion__union_exec_node__descriptor, &node->union_));
+    node->union_->inputs = inputs;
+    node->union_->n_inputs = plan->input_count;
+    return NULL;
+}
+
+static kith_error *put_node(const struct physical_plan *plan, Datafusion__PhysicalPlanNode **inputs,
+                            struct arena *arena, Datafusion__PhysicalPlanNode *node)
+{
+    Datafusion__PhysicalPlanNode *input = plan->input_count == 0 ? NULL : inputs[0];
     switch (plan->kind) {
     case PHYSICAL_PARQUET_SCAN:
         return put_scan(plan, arena, node);
@@ -186,6 +197,8 @@ static kith_error *put_node(const struct physical_plan *plan, Datafusion__Physic
         return put_merge(plan, input, arena, node);
     case PHYSICAL_COALESCE_PARTITIONS:
         return put_coalesce(plan, input, arena, node);
+    case PHYSICAL_UNION:
+        return put_union(plan, inputs, arena, node);
     case PHYSICAL_GLOBAL_LIMIT:
         return put_global_limit(plan, input, arena, node);
     case PHYSICAL_LOCAL_LIMIT:
@@ -206,18 +219,17 @@ static kith_error *put_node(const struct physical_plan *plan, Datafusion__Physic
 static kith_error *encode_node(struct encoder *encoder, const struct physical_plan *plan, size_t depth,
                                Datafusion__PhysicalPlanNode **out)
 {
-    Datafusion__PhysicalPlanNode *input = NULL;
+    Datafusion__PhysicalPlanNode **inputs;
     if (depth > LIMIT_PLAN_NESTING)
         return error_new(KITH_ERROR_LIMIT, "the plan has more than PLAN_NESTING (%d) levels", LIMIT_PLAN_NESTING);
     if (++encoder->operators > LIMIT_PLAN_OPERATORS)
         return error_new(KITH_ERROR_LIMIT, "the plan has more than PLAN_OPERATORS (%d) operators",
                          LIMIT_PLAN_OPERATORS);
-    /* Every operator so far has one input or none. */
-    ASSERT(plan->input_count <= 1);
-    if (plan->input_count == 1)
-        TRY(encode_node(encoder, plan->inputs[0], depth + 1, &input));
+    TRY(ARENA_NEW_ARRAY(encoder->arena, &inputs, plan->input_count));
+    for (size_t i = 0; i < plan->input_count; i++)
+        TRY(encode_node(encoder, plan->inputs[i], depth + 1, &inputs[i]));
     TRY(protobuf_new(encoder->arena, &datafusion__physical_plan_node__descriptor, out));
-    return put_node(plan, input, encoder->arena, *out);
+    return put_node(plan, inputs, encoder->arena, *out);
 }
 
 kith_error *plan_encode(const struct physical_plan *plan, struct strbuf *out)

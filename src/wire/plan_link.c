@@ -16,16 +16,6 @@ static struct scan_dynamic_filter *filter_of(const struct scan_filter *entry)
     return &entry->scan->dynamic_filters[entry->index];
 }
 
-static kith_error *check_producers(const struct plan_decoder *decoder)
-{
-    for (size_t i = 0; i < decoder->producers.length; i++) {
-        uint64_t id = decoder->producers.items[i]->sort.filter_id;
-        if (find_producer(decoder, id) != decoder->producers.items[i])
-            return error_new(KITH_ERROR_CORRUPT, "two sorts in the plan tighten the dynamic filter %" PRIu64, id);
-    }
-    return NULL;
-}
-
 static kith_error *check_alike(uint64_t id, const struct sort_expr *a, size_t a_count, const struct sort_expr *b,
                                size_t b_count)
 {
@@ -37,6 +27,22 @@ static kith_error *check_alike(uint64_t id, const struct sort_expr *a, size_t a_
         return NULL;
     return error_new(KITH_ERROR_CORRUPT, "the dynamic filter %" PRIu64 " has different keys in two places of the plan",
                      id);
+}
+
+/* The Top-Ks of a union's members tighten one filter: a bound that one of them finds must hold for all. */
+static kith_error *check_producers(const struct plan_decoder *decoder)
+{
+    for (size_t i = 0; i < decoder->producers.length; i++) {
+        const struct physical_plan *sort = decoder->producers.items[i];
+        const struct physical_plan *first = find_producer(decoder, sort->sort.filter_id);
+        if (first->sort.fetch != sort->sort.fetch)
+            return error_new(KITH_ERROR_CORRUPT,
+                             "sorts in the plan tighten the dynamic filter %" PRIu64 " at different numbers of rows",
+                             sort->sort.filter_id);
+        TRY(check_alike(sort->sort.filter_id, sort->sort.exprs, sort->sort.count, first->sort.exprs,
+                        first->sort.count));
+    }
+    return NULL;
 }
 
 static kith_error *link_to_producer(struct scan_filter *entry, const struct physical_plan *producer)

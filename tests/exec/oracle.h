@@ -106,9 +106,26 @@ static inline struct batch *oracle_projected(const struct logical_plan *plan, st
     return projected;
 }
 
-/* `plan` is as it was bound; `table` has the columns of its scan. A new reference. */
+static inline struct batch *oracle_run(const struct logical_plan *plan, struct batch *table);
+
+static inline struct batch *oracle_united(const struct logical_plan *plan, struct batch *table)
+{
+    struct batch *members[8], *all = NULL;
+    for (size_t i = 0; i < plan->input_count; i++) {
+        _cleanup_(batch_unref) struct batch *member = oracle_run(plan->inputs[i], table);
+        assert_ok(batch_new(plan->schema, member->columns, member->rows, &members[i]));
+    }
+    assert_ok(batch_concatenate(plan->schema, members, plan->input_count, &all));
+    for (size_t i = 0; i < plan->input_count; i++)
+        batch_unref(members[i]);
+    return all;
+}
+
+/* `plan` is as it was bound; `table` has the columns of its scans. A new reference. */
 static inline struct batch *oracle_run(const struct logical_plan *plan, struct batch *table)
 {
+    if (plan->kind == LOGICAL_UNION)
+        return oracle_united(plan, table);
     if (plan->kind == LOGICAL_SCAN)
         return batch_ref(table);
     if (plan->kind == LOGICAL_ONE_ROW) {
@@ -116,7 +133,7 @@ static inline struct batch *oracle_run(const struct logical_plan *plan, struct b
         assert_ok(batch_new(plan->schema, NULL, 1, &row));
         return row;
     }
-    _cleanup_(batch_unref) struct batch *input = oracle_run(plan->input, table);
+    _cleanup_(batch_unref) struct batch *input = oracle_run(plan->inputs[0], table);
     switch ((int)plan->kind) {
     case LOGICAL_FILTER:
         return oracle_filtered(plan->filter.predicate, input);

@@ -150,6 +150,30 @@ static const struct {
     {"SELECT id FROM t WHERE flag LIMIT 50 OFFSET 7", COUNT_ONLY},
     {"SELECT id FROM t OFFSET 2750", COUNT_ONLY},
     {"SELECT note FROM t WHERE small = 3 LIMIT 100000", ANY_ORDER},
+    {"SELECT b, a FROM (SELECT id AS a, score AS b, small FROM t) AS s WHERE small > 5 ORDER BY b DESC, a LIMIT 30",
+     IN_ORDER},
+    {"SELECT * FROM (SELECT small AS late, late AS small, id FROM t) AS s ORDER BY late, id LIMIT 50", IN_ORDER},
+    {"SELECT id FROM (SELECT * FROM t ORDER BY score DESC, id LIMIT 200) AS s ORDER BY id DESC LIMIT 20", IN_ORDER},
+    {"SELECT id FROM (SELECT id FROM t ORDER BY late, id LIMIT 100 OFFSET 10) AS s WHERE id % 2 = 0 OFFSET 5",
+     IN_ORDER},
+    {"SELECT id FROM (SELECT id FROM t ORDER BY name, id) AS s LIMIT 40", IN_ORDER},
+    {"SELECT x FROM (SELECT id FROM t ORDER BY id) AS s (x) WHERE x > 1000 ORDER BY x DESC LIMIT 3", IN_ORDER},
+    {"WITH a AS (SELECT id, small + 1 AS n FROM t WHERE flag), b AS (SELECT n * 2 AS m, id FROM a WHERE n > 3) "
+     "SELECT m, id FROM b ORDER BY m DESC, id LIMIT 60",
+     IN_ORDER},
+    {"SELECT id * 2 AS k, score FROM t UNION ALL SELECT id * 2 + 1, small FROM t ORDER BY score DESC, k LIMIT 77",
+     IN_ORDER},
+    {"SELECT id FROM t WHERE flag UNION ALL SELECT late FROM t", ANY_ORDER},
+    {"SELECT s FROM (SELECT small AS s, id AS k FROM t UNION ALL SELECT late, id FROM t WHERE name = 'beta' UNION ALL "
+     "(SELECT id, 3 FROM t ORDER BY price, id LIMIT 40 OFFSET 2)) AS u WHERE k > 7 ORDER BY s NULLS FIRST LIMIT 900",
+     IN_ORDER},
+    {"(SELECT id FROM t ORDER BY score, id LIMIT 9) UNION ALL (SELECT -id FROM t ORDER BY late DESC, id LIMIT 9) "
+     "ORDER BY id LIMIT 11",
+     IN_ORDER},
+    {"SELECT id FROM t UNION ALL SELECT id FROM t LIMIT 2000", COUNT_ONLY},
+    {"SELECT 3 AS x UNION ALL SELECT id FROM t WHERE id < 20 UNION ALL SELECT NULL ORDER BY x", IN_ORDER},
+    {"SELECT id FROM (SELECT id, random() AS r FROM t) AS s WHERE r >= 0 ORDER BY id LIMIT 50", IN_ORDER},
+    {"SELECT id FROM t WHERE random() < 2 AND small > 3 ORDER BY day DESC, id LIMIT 50", IN_ORDER},
 };
 
 static int compare_lines(const void *a, const void *b)

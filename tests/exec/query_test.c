@@ -21,6 +21,8 @@ static const char *const queries[] = {
     "SELECT a, b FROM t ORDER BY b, a LIMIT 2000",
     "SELECT a, b FROM t ORDER BY b DESC, a",
     "SELECT a + b FROM t WHERE b > 100 LIMIT 9000 OFFSET 10",
+    "SELECT a, b FROM t UNION ALL SELECT b, a FROM t ORDER BY a, b LIMIT 2000",
+    "SELECT x FROM (SELECT a AS x FROM t UNION ALL (SELECT b FROM t ORDER BY a LIMIT 900)) AS u WHERE x % 2 = 0",
 };
 
 static const char *const partitions[] = {"1", "4"};

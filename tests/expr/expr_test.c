@@ -134,6 +134,41 @@ static void columns_are_found_and_moved(void **state)
     assert_false(expr_is_constant(expr));
 }
 
+static void columns_are_replaced_by_what_a_projection_computes(void **state)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    _cleanup_(batch_unref) struct batch *batch = sample_batch();
+    const struct expr *a = column(&arena, batch, 0), *b = column(&arena, batch, 1), *result = NULL;
+    const struct expr *computed[] = {binary(&arena, OP_ADD, b, integer(&arena, 1)), a};
+    const struct expr *expr = binary(&arena, OP_MULTIPLY, a, binary(&arena, OP_ADD, b, integer(&arena, 2)));
+    assert_ok(expr_substitute(&arena, expr, computed, &result));
+    check_format(result, "(b@1 + 1) * (a@0 + 2)");
+    assert_int_equal(result->depth, 3);
+    assert_ok(expr_substitute(&arena, integer(&arena, 2), computed, &result));
+    check_format(result, "2");
+}
+
+static void a_result_too_large_or_too_deep_is_not_made(void **state)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    _cleanup_(batch_unref) struct batch *batch = sample_batch();
+    const struct expr *a = column(&arena, batch, 0), *twice = binary(&arena, OP_ADD, a, a), *wide = twice, *deep = a;
+    const struct expr *wider = twice;
+    for (int i = 0; i < 8; i++) {
+        assert_non_null(wider);
+        wide = wider;
+        assert_ok(expr_substitute(&arena, twice, &wide, &wider));
+    }
+    assert_null(wider); /* 1023 nodes */
+    for (int i = 0; i < 200; i++)
+        deep = unary(&arena, EXPR_NEGATIVE, deep);
+    const struct expr *deeper = NULL;
+    assert_ok(expr_substitute(&arena, deep, &a, &deeper));
+    assert_non_null(deeper);
+    assert_ok(expr_substitute(&arena, deep, &deep, &deeper));
+    assert_null(deeper);
+}
+
 static void equality_sees_operators_types_and_literals(void **state)
 {
     _cleanup_(arena_reset) struct arena arena = {0};
@@ -159,6 +194,8 @@ int main(void)
         cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(nullability_follows_the_operands),
         cmocka_unit_test(columns_are_found_and_moved),
+        cmocka_unit_test(columns_are_replaced_by_what_a_projection_computes),
+        cmocka_unit_test(a_result_too_large_or_too_deep_is_not_made),
         cmocka_unit_test(equality_sees_operators_types_and_literals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -199,6 +199,40 @@ static void columns_of_arguments(void **state)
     check_values(CALL(&a, "strpos", w, text(&a, "a")), batch, "1,NULL,0,2");
 }
 
+/* PostgreSQL: 0 <= random() < 1, another one for each row and each call. */
+static void random_numbers_differ_from_row_to_row(void **state)
+{
+    enum { ROWS = 2000, TENTHS = 10 };
+    _cleanup_(arena_reset) struct arena a = {0};
+    _cleanup_(schema_unref) struct schema *schema = NULL;
+    _cleanup_(batch_unref) struct batch *rows = NULL;
+    const struct expr *random = NULL, *one = integer(&a, 1);
+    struct array *values[2];
+    size_t counts[TENTHS] = {0}, same = 0;
+    assert_ok(expr_function(&a, scalar_function_find("random"), NULL, 0, &random));
+    assert_ok(schema_new(NULL, 0, &schema));
+    assert_ok(batch_new(schema, NULL, ROWS, &rows));
+    for (size_t i = 0; i < 2; i++) {
+        _cleanup_(evaluator_free) struct evaluator *evaluator = NULL;
+        assert_ok(evaluator_new(random, &evaluator));
+        assert_ok(evaluator_run(evaluator, rows, &values[i]));
+    }
+    for (size_t row = 0; row < ROWS; row++) {
+        double first = scalar_from_array(values[0], row).float64, second = scalar_from_array(values[1], row).float64;
+        assert_true(first >= 0 && first < 1);
+        counts[(size_t)(first * TENTHS)]++;
+        same += first == second || (row > 0 && first == scalar_from_array(values[0], row - 1).float64);
+    }
+    assert_int_equal(same, 0);
+    for (size_t i = 0; i < TENTHS; i++)
+        assert_true(counts[i] > ROWS / TENTHS / 2 && counts[i] < ROWS / TENTHS * 2);
+    array_unref(values[0]);
+    array_unref(values[1]);
+    assert_true(expr_is_volatile(random) &&
+                expr_is_volatile(binary(&a, OP_ADD, cast_to(&a, one, random->type), random)));
+    assert_false(expr_is_volatile(one) || expr_is_volatile(CALL(&a, "abs", one)));
+}
+
 static void calls_that_do_not_fit_show_the_signature(void **state)
 {
     _cleanup_(arena_reset) struct arena a = {0};
@@ -237,6 +271,7 @@ int main(void)
         cmocka_unit_test(dates_are_truncated),
         cmocka_unit_test(choices),
         cmocka_unit_test(columns_of_arguments),
+        cmocka_unit_test(random_numbers_differ_from_row_to_row),
         cmocka_unit_test(calls_that_do_not_fit_show_the_signature),
         cmocka_unit_test(the_table_is_ordered_and_complete),
     };

@@ -4,8 +4,8 @@
 usage: against_duckdb.py KITH [--seed N] [--rounds N]
 
 Tables of every flat type with NULL, NaN, signed zeros, ties and skew are written in several shapes (row groups, pages, codecs,
-dictionaries, files). Queries are made at random; each ends in ORDER BY … with a unique last key, so that rows and their order are
-fixed. Each runs under several settings. Exits 77 (skipped) when duckdb or pyarrow is missing.
+dictionaries, files). Queries are made at random, over a table, subqueries, WITH and UNION ALL; each ends in ORDER BY … with a unique
+last key, so that rows and their order are fixed, and so does each subquery that has a LIMIT. Each runs under several settings. Exits 77 (skipped) when duckdb or pyarrow is missing.
 """
 import argparse
 import datetime
@@ -34,7 +34,11 @@ def maybe(rng, share, make):
     return None if rng.random() < share else make()
 
 
-def make_table(rng):
+TABLES = ["t", "u", "v"]
+
+
+def make_table(rng, number):
+    """Ids that no other table has: a union's rows are told apart by them."""
     nulls = rng.choice([0.0, 0.1, 0.5])
     day = datetime.date(1992, 1, 1)
     instant = datetime.datetime(2020, 1, 1)
@@ -44,7 +48,7 @@ def make_table(rng):
 
     floats = [0.0, -0.0, math.nan, math.inf, -math.inf, 1.5, -2.25]
     return pa.table({
-        "id": pa.array(rng.sample(range(10 * ROWS), ROWS), pa.int64()),
+        "id": pa.array(rng.sample(range(number, 10 * ROWS, len(TABLES)), ROWS), pa.int64()),
         "i8": column(lambda: rng.randint(-128, 127), pa.int8()),
         "i16": column(lambda: rng.randint(-300, 300), pa.int16()),
         "i32": column(lambda: rng.randint(-10, 10), pa.int32()),
@@ -165,6 +169,81 @@ EXPRESSIONS = [
 ]
 
 
+# Columns whose names can be exchanged: whoever finds a column by its name finds the wrong one.
+SWAPPED = [("i32", "i16"), ("s", "t"), ("d", "past"), ("f64", "f32"), ("ls", "s"), ("en", "i64")]
+ALL_COLUMNS = COLUMNS + UNCOMPARED
+
+
+def columns_of_subquery(rng):
+    """All columns under names of the same kind, in some order: what is made for the table can be made for the subquery."""
+    if rng.random() < 0.3:
+        return None
+    expressions = {name: name for name in ALL_COLUMNS}
+    for a, b in rng.sample(SWAPPED, rng.randint(0, 3)):
+        if expressions[a] == a and expressions[b] == b:
+            expressions[a], expressions[b] = b, a
+    if rng.random() < 0.4:
+        expressions["i32"] = rng.choice(["i32 + 1", "i16 % 11", "i8 - i16", "length(t)"])
+    if rng.random() < 0.3:
+        expressions["s"] = rng.choice(["upper(s)", "s || t", "coalesce(s, 'x')", "'constant'"])
+    if rng.random() < 0.2:
+        expressions["f64"] = "f64 * 2"
+    return expressions
+
+
+def in_order(rng, columns, expressions):
+    """The select list for `columns`, the same for every member of a union."""
+    if expressions is None:
+        return "*" if columns is None else ", ".join(columns)
+    return ", ".join(f"{expressions[name]} AS {name}" for name in columns or ALL_COLUMNS)
+
+
+def subquery(rng, tables, depth, columns=None):
+    """A SELECT of all columns that reads each of the tables once at most. `columns`: their order."""
+    if columns is None and rng.random() < 0.6:
+        columns = rng.sample(ALL_COLUMNS, len(ALL_COLUMNS))
+    if len(tables) > 1 and rng.random() < 0.4:
+        count = rng.randint(2, len(tables))
+        members = [subquery(rng, tables[i::count], depth + 1, columns or ALL_COLUMNS) for i in range(count)]
+        text = " UNION ALL ".join(f"({m})" if "LIMIT" in m or "UNION" in m or rng.random() < 0.3 else m for m in members)
+        return text + order_and_limit(rng, "id")
+    text = "SELECT " + in_order(rng, columns, columns_of_subquery(rng)) + " FROM " + source(rng, tables, depth)
+    if rng.random() < 0.5:
+        text += " WHERE " + predicate(rng)
+    return text + order_and_limit(rng, "id")
+
+
+def order_and_limit(rng, unique):
+    kind = rng.random()
+    if kind < 0.6:
+        return ""
+    keys = [rng.choice(COLUMNS) + rng.choice(["", " DESC"]) + rng.choice(["", " NULLS FIRST", " NULLS LAST"])
+            for _ in range(rng.randint(0, 2))]
+    text = " ORDER BY " + ", ".join(keys + [unique])
+    if kind < 0.7:
+        return text
+    return text + f" LIMIT {rng.choice([1, 10, 500, 2000])}" + rng.choice(["", "", " OFFSET 3", " OFFSET 700"])
+
+
+def source(rng, tables, depth):
+    """What FROM names."""
+    if depth > 3 or rng.random() < 0.5:
+        return rng.choice(tables)
+    return f"({subquery(rng, tables, depth + 1)}) AS q{depth}"
+
+
+def from_clause(rng):
+    """The beginning of the query and what it reads."""
+    if rng.random() < 0.5:
+        return "", rng.choice(TABLES)
+    tables = rng.sample(TABLES, len(TABLES))
+    if rng.random() < 0.3:
+        names = ", ".join(ALL_COLUMNS)
+        one = f"WITH w ({names}) AS ({subquery(rng, tables, 1, ALL_COLUMNS)})"
+        return one + " ", rng.choice(["w", "(SELECT * FROM w WHERE " + predicate(rng) + ") AS x"])
+    return "", f"({subquery(rng, tables, 0)}) AS q"
+
+
 def query(rng):
     outputs = [rng.choice(COLUMNS + UNCOMPARED + EXPRESSIONS) for _ in range(rng.randint(1, 5))] + ["id"]
     if rng.random() < 0.2:
@@ -174,7 +253,8 @@ def query(rng):
         key = rng.choice(COLUMNS + UNCOMPARED if rng.random() < 0.8 else ["i32 + i16", "d9 * 2", "lower(s)", "-i16"])
         keys.append(key + rng.choice(["", " ASC", " DESC"]) + rng.choice(["", " NULLS FIRST", " NULLS LAST"]))
     keys.append("id" + rng.choice(["", " DESC"]))
-    text = "SELECT " + ", ".join(f"{e} AS c{i}" if e != "*" else e for i, e in enumerate(outputs)) + " FROM t"
+    beginning, table = from_clause(rng)
+    text = beginning + "SELECT " + ", ".join(f"{e} AS c{i}" if e != "*" else e for i, e in enumerate(outputs)) + f" FROM {table}"
     if rng.random() < 0.7:
         text += " WHERE " + predicate(rng)
     text += " ORDER BY " + ", ".join(keys)
@@ -210,12 +290,12 @@ def rows_of(table):
 def run_kith(kith, folder, text, extra, out):
     if os.path.exists(out):
         os.remove(out)
-    return subprocess.run([kith, "sql", "-t", f"t={folder}/*.parquet", *extra, f"COPY ({text}) TO '{out}'"],
-                          capture_output=True, text=True, timeout=120)
+    tables = [argument for name in TABLES for argument in ("-t", f"{name}={folder}/{name}/*.parquet")]
+    return subprocess.run([kith, "sql", *tables, *extra, f"COPY ({text}) TO '{out}'"], capture_output=True, text=True, timeout=120)
 
 
 def compare(kith, folder, connection, text, extra):
-    out = f"{folder}.out.parquet"
+    out = f"{folder}/out.parquet"
     try:
         expected, refused = rows_of(connection.sql(text).to_arrow_table()), None
     except duckdb.Error as error:
@@ -248,19 +328,20 @@ def main():
     for round_number in range(options.rounds):
         rng = random.Random(options.seed * 1000 + round_number)
         with tempfile.TemporaryDirectory() as folder:
-            os.mkdir(f"{folder}/t")
-            write_table(rng, make_table(rng), f"{folder}/t")
             connection = duckdb.connect()
             connection.execute("SET TimeZone='UTC'")
             connection.execute("SET default_null_order='NULLS_LAST_ON_ASC_FIRST_ON_DESC'")
-            connection.execute(f"CREATE VIEW t AS SELECT * FROM read_parquet('{folder}/t/*.parquet')")
+            for number, name in enumerate(TABLES):
+                os.mkdir(f"{folder}/{name}")
+                write_table(rng, make_table(rng, number), f"{folder}/{name}")
+                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}/*.parquet')")
             for _ in range(options.queries):
                 text, extra = query(rng), rng.choice(SETTINGS)
                 if options.workers:
                     extra = extra + ["--local-workers", str(options.workers), "--set", "distributed.file_scan_config_bytes_per_partition=1",
                                      "--set", f"distributed.sibling_topk={rng.choice(['on', 'off', 'auto'])}"]
                 total += 1
-                problem = compare(options.kith, f"{folder}/t", connection, text, extra)
+                problem = compare(options.kith, folder, connection, text, extra)
                 if problem is not None:
                     failures += 1
                     print(f"seed {options.seed} round {round_number}: {' '.join(extra)}\n  {text}\n  {problem}\n")

@@ -165,6 +165,93 @@ static void a_select_without_a_table_is_one_row(void **state)
                                    "ProjectionExec: expr=[2 as two]\n  PlaceholderRowExec\n"});
 }
 
+/* The last line of the plan, a scan's, must end with this. */
+static void check_scan(const char *sql, const char *end)
+{
+    _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
+    _cleanup_(strbuf_reset) struct strbuf text = {0};
+    struct query_run run = query_run_of(sql);
+    struct logical_plan *logical = NULL;
+    struct physical_plan *physical = NULL;
+    query_set(&run, SETTING_TARGET_PARTITIONS, "1");
+    assert_ok(query_plan(&run, &arena, true, &logical));
+    assert_ok(physical_plan_create(&arena, &run.settings, 2, logical, &physical));
+    while (physical->input_count > 0)
+        physical = physical->inputs[0];
+    assert_ok(physical_plan_format_node(physical, &text));
+    size_t length = strlen(end);
+    if (text.length < length || strcmp(strbuf_text(&text) + text.length - length, end) != 0)
+        fail_msg("%s: %s; expected the end %s", sql, strbuf_text(&text), end);
+}
+
+/* As the scan's own columns, whatever they are called above: c is the table's third. */
+static void a_bound_passes_projections(void **state)
+{
+    write_table();
+    check_scan("SELECT a FROM (SELECT c AS a, a AS c FROM t) AS s ORDER BY a DESC LIMIT 3",
+               "file_type=parquet, dynamic_filter=1 [c@2 DESC] planned_bound=90");
+    check_scan("SELECT x FROM (SELECT a + b AS x, c FROM t) AS s ORDER BY x, c LIMIT 3",
+               "file_type=parquet, dynamic_filter=1 [a@0 + b@1 ASC NULLS LAST, c@2 ASC NULLS LAST]");
+    check_scan("SELECT x FROM (SELECT a AS x FROM t WHERE b > 70) AS s WHERE x > 3 ORDER BY x LIMIT 3",
+               "predicate=b@1 > 70 AND a@0 > 3, dynamic_filter=1 [a@0 ASC NULLS LAST]");
+}
+
+/* What is below has no filter of its own unless it is a Top-K, which then is not the outer one's. */
+static void a_bound_stays_above_what_it_must_not_pass(void **state)
+{
+    write_table();
+    check_scan("SELECT a FROM (SELECT a FROM t LIMIT 9) AS s ORDER BY a LIMIT 3", "file_type=parquet, limit=9");
+    check_scan("SELECT a FROM (SELECT a FROM t OFFSET 9) AS s ORDER BY a LIMIT 3", "file_type=parquet");
+    check_scan("SELECT a FROM (SELECT a, b FROM t ORDER BY b LIMIT 9) AS s ORDER BY a LIMIT 3",
+               "file_type=parquet, dynamic_filter=1 [b@1 ASC NULLS LAST] planned_bound=70");
+    check_scan("SELECT a FROM (SELECT a, random() AS r FROM t) AS s WHERE r < 2 ORDER BY a LIMIT 3",
+               "file_type=parquet");
+    check_scan("SELECT a FROM t WHERE random() < 2 ORDER BY a LIMIT 3", "file_type=parquet");
+    check_scan("SELECT a FROM t ORDER BY random(), a LIMIT 3", "file_type=parquet");
+    check_scan("SELECT a, random() FROM t ORDER BY a LIMIT 3",
+               "file_type=parquet, dynamic_filter=1 [a@0 ASC NULLS LAST] planned_bound=9");
+}
+
+static void the_members_of_a_union_share_one_bound(void **state)
+{
+    write_table();
+    check_planned((struct planned){
+        "2", SETTING_COUNT,
+        "SELECT a AS x, b FROM t UNION ALL (SELECT c, a FROM t ORDER BY b LIMIT 2) UNION ALL SELECT c, 1 FROM t "
+        "ORDER BY x DESC LIMIT 3",
+        "GlobalLimitExec: skip=0, fetch=3\n"
+        "  SortPreservingMergeExec: [x@0 DESC], fetch=3\n"
+        "    UnionExec\n"
+        "      SortExec: TopK(fetch=3), expr=[x@0 DESC], preserve_partitioning=[true], dynamic_filter=2\n"
+        "        " SCAN(
+            "a, b") ", dynamic_filter=2 [a@0 DESC] planned_bound=30\n"
+                    "      SortExec: TopK(fetch=3), expr=[x@0 DESC], preserve_partitioning=[false], dynamic_filter=2\n"
+                    "        ProjectionExec: expr=[c@2 as c, a@0 as a]\n"
+                    "          GlobalLimitExec: skip=0, fetch=2\n"
+                    "            SortPreservingMergeExec: [b@1 ASC NULLS LAST], fetch=2\n"
+                    "              SortExec: TopK(fetch=2), expr=[b@1 ASC NULLS LAST], preserve_partitioning=[true], "
+                    "dynamic_filter=1\n"
+                    "                " SCAN("a, b, c") ", dynamic_filter=1 [b@1 ASC NULLS LAST] planned_bound=70\n"
+                                                       "      SortExec: TopK(fetch=3), expr=[x@0 DESC], "
+                                                       "preserve_partitioning=[true], dynamic_filter=2\n"
+                                                       "        ProjectionExec: expr=[c@0 as c, 1 as 1]\n"
+                                                       "          " SCAN(
+                                                           "c") ", dynamic_filter=2 [c@2 DESC] planned_bound=90\n"});
+}
+
+static void a_limit_without_order_goes_down_to_every_scan_of_a_union(void **state)
+{
+    write_table();
+    check_planned((struct planned){"1", SETTING_COUNT,
+                                   "SELECT a FROM t UNION ALL SELECT b FROM t WHERE a > 3 LIMIT 4 OFFSET 1",
+                                   "GlobalLimitExec: skip=1, fetch=4\n"
+                                   "  CoalescePartitionsExec: fetch=5\n"
+                                   "    LocalLimitExec: fetch=5\n"
+                                   "      UnionExec\n"
+                                   "        " SCAN("a") ", limit=5\n"
+                                                        "        " SCAN("b") ", limit=5, predicate=a@0 > 3\n"});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +262,10 @@ int main(void)
         FILE_TEST(partitions_are_sorted_each_by_itself_and_merged),
         FILE_TEST(a_limit_without_order_goes_down_to_the_scan),
         FILE_TEST(a_limit_does_not_pass_a_filter),
+        FILE_TEST(a_bound_passes_projections),
+        FILE_TEST(a_bound_stays_above_what_it_must_not_pass),
+        FILE_TEST(the_members_of_a_union_share_one_bound),
+        FILE_TEST(a_limit_without_order_goes_down_to_every_scan_of_a_union),
         FILE_TEST(a_scan_has_no_more_partitions_than_row_groups_and_one_where_it_is_small),
         FILE_TEST(a_select_without_a_table_is_one_row),
     };

@@ -99,7 +99,7 @@ static inline void check_plan(const char *sql, const char *expected)
 static inline struct logical_plan *find_node(struct logical_plan *plan, enum logical_kind kind)
 {
     while (plan != NULL && plan->kind != kind)
-        plan = plan->input;
+        plan = plan->input_count == 0 ? NULL : plan->inputs[0];
     return plan;
 }
 

@@ -29,6 +29,8 @@ QUERIES = [
     "SELECT CAST(id AS VARCHAR), greatest(id, 25), -score FROM t WHERE id BETWEEN 20 AND 30",
     "SELECT 1 AS a, 'text' AS b, NULL AS c",
     "SELECT id FROM t WHERE id < 5 AND score IS DISTINCT FROM price",
+    "SELECT id, score FROM t UNION ALL SELECT id + 1000, price FROM t WHERE price > 1.5 ORDER BY score DESC, id LIMIT 9",
+    "SELECT x FROM (SELECT id AS x FROM t WHERE id < 9 UNION ALL SELECT id FROM t WHERE id > 990) AS u WHERE x <> 4",
 ]
 
 # query -> text that DataFusion's plan and Kith's both print, and only once
@@ -55,7 +57,7 @@ REFUSED = {
 
 # test plans (plans.h) -> why DataFusion cannot have them
 FOREIGN = {4: "Missing required field value", 6: "PhysicalExtensionCodec is not provided"}
-TEST_PLANS = 9
+TEST_PLANS = 10
 
 
 def find_modules():

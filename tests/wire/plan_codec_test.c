@@ -426,6 +426,25 @@ static void scans_that_mean_more_than_is_done_here_are_refused(void **state)
     assert_fails(refusal(node), KITH_ERROR_UNDEFINED_COLUMN, "column 5 of a schema of 5 columns");
 }
 
+static void a_union_whose_inputs_do_not_fit_is_refused(void **state)
+{
+    _cleanup_(arena_reset) struct arena arena = {0};
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0}, other = {0};
+    Datafusion__PhysicalPlanNode *node = message_of(9, &arena, &bytes)->sort_preserving_merge->input;
+    Datafusion__PhysicalPlanNode *sort = node->union_->inputs[1], *row = message_of(4, &arena, &other);
+    assert_null(refusal(node));
+    node->union_->inputs[1] = row;
+    assert_fails(refusal(node), KITH_ERROR_CORRUPT, "a union in the plan has inputs of different columns");
+    node->union_->inputs[1] = sort;
+    sort->sort->fetch = 8;
+    assert_fails(refusal(node), KITH_ERROR_CORRUPT, "tighten the dynamic filter 5 at different numbers of rows");
+    sort->sort->fetch = 7;
+    sort->sort->n_expr = 1;
+    assert_fails(refusal(node), KITH_ERROR_CORRUPT, "the dynamic filter 5 has different keys");
+    node->union_->n_inputs = 0;
+    assert_fails(refusal(node), KITH_ERROR_CORRUPT, "a union in the plan has no input");
+}
+
 /* Kith's says that an operator above keeps it; DataFusion's means it. */
 static void a_scan_that_keeps_its_limit_gets_an_operator_for_it(void **state)
 {
@@ -554,6 +573,7 @@ int main(void)
         cmocka_unit_test(expressions_that_are_not_there_are_named),
         cmocka_unit_test(what_does_not_fit_its_input_is_refused),
         cmocka_unit_test(scans_that_mean_more_than_is_done_here_are_refused),
+        cmocka_unit_test(a_union_whose_inputs_do_not_fit_is_refused),
         cmocka_unit_test(a_scan_that_keeps_its_limit_gets_an_operator_for_it),
         cmocka_unit_test(a_scan_that_computes_or_renames_becomes_a_scan_and_a_projection),
         cmocka_unit_test(a_bomb_of_levels_is_refused),

@@ -131,6 +131,7 @@ static bool same_operator(const struct physical_plan *a, const struct physical_p
         return false;
     case PHYSICAL_NETWORK_COALESCE:
         return a->network.stage == b->network.stage;
+    case PHYSICAL_UNION:
     case PHYSICAL_PLACEHOLDER_ROW:
     case PHYSICAL_EMPTY:
         return true;

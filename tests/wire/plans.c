@@ -242,6 +242,43 @@ static kith_error *expressions_plan(struct plan_arena *arena, struct physical_pl
     return projection(arena, plan, exprs, EXPRESSIONS, out);
 }
 
+/* A Top-K of three scans' rows, two with one filter, under the names of the first. */
+static kith_error *union_plan(struct plan_arena *arena, struct physical_plan **out)
+{
+    enum { MEMBERS = 3 };
+    const struct sort_expr *keys, *table_keys;
+    struct physical_plan *merge;
+    TRY(node(arena, PHYSICAL_UNION, NULL, out));
+    (*out)->partitions = 0;
+    TRY(ARENA_NEW_ARRAY(&arena->arena, &(*out)->inputs, MEMBERS));
+    for (; (*out)->input_count < MEMBERS; (*out)->input_count++) {
+        size_t i = (*out)->input_count;
+        struct physical_plan *member;
+        TRY(scan(arena, i, i + 1, &member));
+        TRY(sort_keys(&arena->arena, member->schema, 1, 2, &keys));
+        TRY(sort_keys(&arena->arena, member->scan.table_schema, 4, 0, &table_keys));
+        if (i < 2) {
+            TRY(ARENA_NEW(&arena->arena, &member->scan.dynamic_filters));
+            member->scan.dynamic_filters[0] = (struct scan_dynamic_filter){.id = 5, .exprs = table_keys, .count = 2};
+            member->scan.dynamic_filter_count = 1;
+        }
+        TRY(node(arena, PHYSICAL_SORT, member, &member));
+        member->sort.exprs = keys;
+        member->sort.count = 2;
+        member->sort.fetch = 7;
+        member->sort.filter_id = 5;
+        (*out)->inputs[i] = member;
+        (*out)->partitions += member->partitions;
+    }
+    (*out)->schema = (*out)->inputs[0]->schema;
+    TRY(node(arena, PHYSICAL_SORT_PRESERVING_MERGE, *out, &merge));
+    merge->partitions = 1;
+    merge->sort = (*out)->inputs[0]->sort;
+    merge->sort.filter_id = 0;
+    *out = merge;
+    return NULL;
+}
+
 kith_error *test_plan(size_t index, struct plan_arena *arena, struct physical_plan **out)
 {
     switch (index) {
@@ -263,6 +300,8 @@ kith_error *test_plan(size_t index, struct plan_arena *arena, struct physical_pl
         return full_sort_plan(arena, out);
     case 8:
         return expressions_plan(arena, out);
+    case 9:
+        return union_plan(arena, out);
     default:
         UNREACHABLE();
     }

@@ -7,7 +7,7 @@
 
 #include "plan/physical.h"
 
-enum { TEST_PLAN_COUNT = 9 };
+enum { TEST_PLAN_COUNT = 10 };
 
 /* Plan `index` of TEST_PLAN_COUNT, in `arena`. */
 kith_error *test_plan(size_t index, struct plan_arena *arena, struct physical_plan **out) _must_check_;
