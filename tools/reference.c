@@ -3,6 +3,7 @@
 #include "base/settings.h"
 #include "base/strbuf.h"
 #include "cluster/sharing_counters.h"
+#include "wire/worker_status.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@ static const char introduction[] =
     "# Reference\n"
     "\n"
     "Printed by `make reference` from the tables in `src/base/settings.h`, `src/base/limits.h`, `include/kith/kith.h`, "
-    "`src/plan/metrics.h` and `src/cluster/sharing_counters.h`; a test holds it to them.\n";
+    "`src/plan/metrics.h`, `src/cluster/sharing_counters.h` and `src/wire/worker_status.h`; a test holds it to them.\n";
 
 static const char *type_name(enum setting_type type)
 {
@@ -122,6 +123,12 @@ static void print_metrics(void)
          "| counter | unit | what it counts |\n"
          "| --- | --- | --- |");
     KITH_SHARING_COUNTERS(PRINT_METRIC)
+    puts("\n## Counters of a worker\n\n"
+         "`kith worker --status HOST:PORT` prints them, and the metrics of all its tasks together, as text or with "
+         "`--format json`.\n\n"
+         "| counter | unit | what it counts |\n"
+         "| --- | --- | --- |");
+    KITH_WORKER_COUNTERS(PRINT_METRIC)
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include "net/grpc.h"
 #include "runtime/fiber.h"
 #include "wire/worker_messages.h"
+#include "wire/worker_status.h"
 
 #include <inttypes.h>
 
@@ -155,6 +156,20 @@ void cluster_free(struct cluster *cluster)
     }
     free(cluster->workers);
     free(cluster);
+}
+
+kith_error *cluster_ask_status(const struct cluster *cluster, size_t number, int64_t deadline_ns, struct arena *arena,
+                               struct worker_status *out)
+{
+    const struct cluster_worker *worker = &cluster->workers[number];
+    _cleanup_(buffer_unref) struct buffer *answer = NULL;
+    kith_error *error =
+        grpc_call_unary(worker->channel, WORKER_PATH_GET_WORKER_STATUS, NULL, deadline_ns, NULL, 0, &answer);
+    if (error != NULL && kith_error_code(error) == KITH_ERROR_NOT_IMPLEMENTED)
+        return error_wrap(error, "worker %s is too old to count what it does", worker->address);
+    TRY(error_wrap(error, "worker %s", worker->address));
+    return error_wrap(worker_status_decode((struct str){(const char *)answer->data, answer->size}, arena, out),
+                      "worker %s", worker->address);
 }
 
 size_t cluster_worker_count(const struct cluster *cluster)

@@ -28,6 +28,12 @@ kith_error *cluster_connect_by(struct runtime *runtime, const char *const *addre
 void cluster_free(struct cluster *cluster);
 DEFINE_CLEANUP(cluster_free, struct cluster)
 
+/* What the worker has done since it started; its texts live in `arena`. From a fiber. */
+struct worker_status;
+struct arena;
+kith_error *cluster_ask_status(const struct cluster *cluster, size_t worker, int64_t deadline_ns, struct arena *arena,
+                               struct worker_status *out) _must_check_;
+
 size_t cluster_worker_count(const struct cluster *cluster);
 const char *cluster_worker_address(const struct cluster *cluster, size_t worker);
 struct grpc_channel *cluster_worker_channel(const struct cluster *cluster, size_t worker); /* borrowed */

@@ -5,7 +5,8 @@ struct reader {
     const struct task_context *context;
     const struct bound_traffic *traffic;
     uint64_t (*out)[METRIC_COUNT];
-    size_t next; /* node, in pre-order */
+    bool together; /* added to out[0] */
+    size_t next;   /* node, in pre-order */
 };
 
 static size_t filter_index(const struct task_context *context, uint64_t id)
@@ -50,13 +51,19 @@ static void add_consumed(const struct reader *reader, const struct parquet_scan 
 
 static void read_node(struct reader *reader, const struct physical_plan *node)
 {
-    uint64_t *values = reader->out[reader->next];
-    metric_values_get(&reader->tree->metrics[reader->next], values);
-    reader->next++;
+    uint64_t values[METRIC_COUNT];
+    size_t number = reader->next++;
+    metric_values_get(&reader->tree->metrics[number], values);
     if (node->kind == PHYSICAL_SORT && node->sort.filter_id != 0)
         add_produced(reader, node->sort.filter_id, values);
     if (node->kind == PHYSICAL_PARQUET_SCAN)
         add_consumed(reader, &node->scan, values);
+    if (number == 0 && reader->context->pool != NULL)
+        values[METRIC_PEAK_MEMORY] = memory_pool_peak(reader->context->pool);
+    if (reader->together)
+        metric_values_add(reader->out[0], values);
+    else
+        memcpy(reader->out[number], values, sizeof values);
     for (size_t i = 0; i < node->input_count; i++)
         read_node(reader, node->inputs[i]);
 }
@@ -67,8 +74,18 @@ void run_metrics_read(const struct physical_plan *plan, const struct operator_tr
 {
     struct reader reader = {.tree = tree, .context = context, .traffic = traffic, .out = out};
     read_node(&reader, plan);
-    if (context->pool != NULL)
-        out[0][METRIC_PEAK_MEMORY] = memory_pool_peak(context->pool);
+}
+
+void run_metrics_sum(const struct physical_plan *plan, const struct operator_tree *tree,
+                     const struct task_context *context, const struct bound_traffic *traffic,
+                     uint64_t totals[METRIC_COUNT])
+{
+    struct reader reader = {.tree = tree,
+                            .context = context,
+                            .traffic = traffic,
+                            .out = (uint64_t(*)[METRIC_COUNT])totals,
+                            .together = true};
+    read_node(&reader, plan);
 }
 
 void run_metrics_add(uint64_t (*to)[METRIC_COUNT], uint64_t (*from)[METRIC_COUNT], size_t node_count)

@@ -83,8 +83,8 @@ kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request,
     TRY(NEW(&task));
     refcount_init(&task->refs);
     pthread_mutex_init(&task->mutex, NULL);
-    task->live = &tasks->live;
-    atomic_fetch_add_explicit(task->live, 1, memory_order_relaxed);
+    task->tasks = tasks;
+    atomic_fetch_add_explicit(&tasks->live, 1, memory_order_relaxed);
     task->key = request->key;
     task->share_bounds = request->share_bounds;
     task->plan_received_unix_ns = runtime_clock(runtime)->wall_ns(runtime_clock(runtime));
@@ -116,6 +116,7 @@ void task_unref(struct task *task)
 {
     if (task == NULL || !refcount_drop(&task->refs))
         return;
+    worker_tasks_remove(task->tasks, task);
     operator_tree_free(task->tree, &task->context);
     cancel_token_unref(task->cancel);
     memory_pool_free(task->pool);
@@ -124,7 +125,7 @@ void task_unref(struct task *task)
     free(task->filters);
     free(task->traffic);
     pthread_mutex_destroy(&task->mutex);
-    atomic_fetch_sub_explicit(task->live, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&task->tasks->live, 1, memory_order_relaxed);
     free(task);
 }
 
@@ -178,6 +179,12 @@ kith_error *task_apply_bound(struct task *task, const struct bound_message *mess
         traffic->delay_max_ns = MAX(traffic->delay_max_ns, (uint64_t)delay);
     }
     return NULL;
+}
+
+void task_sum_metrics(struct task *task, uint64_t totals[METRIC_COUNT])
+{
+    HOLD_MUTEX(&task->mutex);
+    run_metrics_sum(task->plan, task->tree, &task->context, task->traffic, totals);
 }
 
 void task_read_metrics(struct task *task, uint64_t (*nodes)[METRIC_COUNT], struct task_metrics *out)

@@ -20,6 +20,7 @@
 #include "net/grpc.h"
 #include "runtime/mutex.h"
 #include "wire/worker_messages.h"
+#include "wire/worker_status.h"
 
 struct task_filter {
     struct dynamic_filter_watcher watcher;
@@ -36,7 +37,8 @@ struct task_filter {
 struct task {
     struct refcount refs;
     struct task_key key;
-    atomic_size_t *live; /* the worker's count of tasks */
+    struct worker_tasks *tasks; /* the worker's */
+    bool ended;                 /* nobody finds it any more; guarded by the mutex of `tasks` */
     struct plan_arena arena;
     struct physical_plan *plan;
     struct memory_pool *pool;
@@ -75,6 +77,9 @@ void task_note_known_locked(struct task *task, size_t filter_index, const struct
 /* A bound that a sibling found, and how many bytes it took to say so. */
 kith_error *task_apply_bound(struct task *task, const struct bound_message *message, size_t bytes) _must_check_;
 
+/* Adds all that the task has counted so far. */
+void task_sum_metrics(struct task *task, uint64_t totals[METRIC_COUNT]);
+
 /* The task's metrics now; `nodes` has room for all of tree->node_count and is borrowed by *out. */
 void task_read_metrics(struct task *task, uint64_t (*nodes)[METRIC_COUNT], struct task_metrics *out);
 
@@ -91,14 +96,21 @@ struct worker_tasks {
     struct file_cache *files; /* that they have read */
     uint64_t capabilities;    /* what coordinators were told that it can do */
     atomic_size_t live;
+    int64_t started_ns;
 
     pthread_mutex_t mutex;    /* guards what follows */
     struct wait_list arrival; /* executions that wait for their task's plan */
-    struct task **tasks;
+    struct task **tasks;      /* that live: they are gone once the last reference is */
     size_t count, capacity;
+    struct worker_status past; /* counters, and metrics of the tasks that are gone */
 };
 kith_error *worker_tasks_add(struct worker_tasks *tasks, struct task *task) _must_check_;
+/* From here on nobody finds it. */
+void worker_tasks_end(struct worker_tasks *tasks, struct task *task);
+/* For the task itself, when its last reference is dropped: keeps what it has counted. */
 void worker_tasks_remove(struct worker_tasks *tasks, struct task *task);
+/* What all tasks have counted, those that live included. */
+void worker_tasks_read_status(struct worker_tasks *tasks, struct worker_status *out);
 /* The task of that key, a new reference; suspends until its plan has come, but not for ever. */
 kith_error *worker_tasks_wait(struct worker_tasks *tasks, const struct task_key *key, struct task **out) _must_check_;
 

@@ -199,7 +199,7 @@ kith_error *task_control_serve(struct worker_tasks *tasks, struct grpc_call *cal
     kith_error *error = worker_tasks_add(tasks, task);
     if (error == NULL)
         error = converse(&reporter);
-    worker_tasks_remove(tasks, task);
+    worker_tasks_end(tasks, task);
     error = finish(&reporter, error);
     free(reporter.nodes);
     free(reporter.sent_nodes);

@@ -11,7 +11,7 @@ static const int64_t plan_wait_ns = 10 * NANOSECONDS_PER_SECOND;
 static size_t find(const struct worker_tasks *tasks, const struct task_key *key)
 {
     size_t i = 0;
-    while (i < tasks->count && !task_key_equal(&tasks->tasks[i]->key, key))
+    while (i < tasks->count && (tasks->tasks[i]->ended || !task_key_equal(&tasks->tasks[i]->key, key)))
         i++;
     return i;
 }
@@ -25,16 +25,43 @@ kith_error *worker_tasks_add(struct worker_tasks *tasks, struct task *task)
     if (tasks->count == tasks->capacity)
         TRY(vec_grow(&tasks->tasks, &tasks->capacity, tasks->count + 1, sizeof *tasks->tasks));
     tasks->tasks[tasks->count++] = task;
+    tasks->past.counters[WORKER_COUNTER_TASKS_STARTED]++;
+    tasks->past.counters[WORKER_COUNTER_TASKS_SHARING] += task->share_bounds;
     wait_list_wake_all(&tasks->arrival);
     return NULL;
+}
+
+void worker_tasks_end(struct worker_tasks *tasks, struct task *task)
+{
+    HOLD_MUTEX(&tasks->mutex);
+    task->ended = true;
 }
 
 void worker_tasks_remove(struct worker_tasks *tasks, struct task *task)
 {
     HOLD_MUTEX(&tasks->mutex);
-    size_t i = find(tasks, &task->key);
-    if (i < tasks->count && tasks->tasks[i] == task)
-        tasks->tasks[i] = tasks->tasks[--tasks->count];
+    size_t i = 0;
+    while (i < tasks->count && tasks->tasks[i] != task)
+        i++;
+    if (i == tasks->count)
+        return;
+    tasks->tasks[i] = tasks->tasks[--tasks->count];
+    tasks->past.counters[WORKER_COUNTER_TASKS_ENDED]++;
+    task_sum_metrics(task, tasks->past.metrics);
+}
+
+void worker_tasks_read_status(struct worker_tasks *tasks, struct worker_status *out)
+{
+    int64_t now_ns = clock_monotonic_ns(runtime_clock(tasks->runtime));
+    HOLD_MUTEX(&tasks->mutex);
+    *out = tasks->past;
+    out->version = KITH_VERSION;
+    out->counters[WORKER_COUNTER_UPTIME] = (uint64_t)(now_ns - tasks->started_ns);
+    out->counters[WORKER_COUNTER_TASKS_RUNNING] = tasks->count;
+    out->counters[WORKER_COUNTER_MEMORY_RESERVED] = memory_pool_used(tasks->pool);
+    out->counters[WORKER_COUNTER_MEMORY_RESERVED_MAX] = memory_pool_peak(tasks->pool);
+    for (size_t i = 0; i < tasks->count; i++)
+        task_sum_metrics(tasks->tasks[i], out->metrics);
 }
 
 kith_error *worker_tasks_wait(struct worker_tasks *tasks, const struct task_key *key, struct task **out)

@@ -33,12 +33,23 @@ static kith_error *serve_info(struct grpc_call *call, void *context)
     return grpc_call_send(call, &slice, 1);
 }
 
+static kith_error *serve_status(struct grpc_call *call, void *context)
+{
+    struct worker_status status;
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    worker_tasks_read_status(context, &status);
+    TRY(worker_status_encode(&status, &bytes));
+    struct slice slice = slice_of_bytes(bytes.data, bytes.length);
+    return grpc_call_send(call, &slice, 1);
+}
+
 kith_error *worker_new(struct runtime *runtime, const struct worker_options *options, struct worker **out)
 {
     _cleanup_(worker_free) struct worker *worker = NULL;
     TRY(NEW(&worker));
     pthread_mutex_init(&worker->tasks.mutex, NULL);
     worker->tasks.runtime = runtime;
+    worker->tasks.started_ns = clock_monotonic_ns(runtime_clock(runtime));
     worker->tasks.capabilities = CAPABILITIES_ALL & ~options->without;
     TRY(memory_pool_new((size_t)options->memory_limit, &worker->tasks.pool));
     TRY(file_cache_new(&worker->tasks.files));
@@ -46,6 +57,7 @@ kith_error *worker_new(struct runtime *runtime, const struct worker_options *opt
         {WORKER_PATH_COORDINATOR_CHANNEL, serve_control, &worker->tasks},
         {WORKER_PATH_EXECUTE_TASK, serve_execute, &worker->tasks},
         {WORKER_PATH_GET_WORKER_INFO, serve_info, &worker->tasks},
+        {WORKER_PATH_GET_WORKER_STATUS, serve_status, &worker->tasks},
     };
     int64_t keepalive_ms =
         options->keepalive_ms > 0 ? options->keepalive_ms : setting_infos[SETTING_KEEPALIVE].default_value;
@@ -67,6 +79,11 @@ kith_error *worker_listen(struct worker *worker, const char *address, const char
 kith_error *worker_serve(struct worker *worker, struct transport *take_transport)
 {
     return grpc_server_serve(worker->server, take_transport);
+}
+
+void worker_read_status(struct worker *worker, struct worker_status *out)
+{
+    worker_tasks_read_status(&worker->tasks, out);
 }
 
 size_t worker_live_tasks(const struct worker *worker)

@@ -8,6 +8,7 @@
 
 #include "runtime/runtime.h"
 #include "wire/worker_messages.h"
+#include "wire/worker_status.h"
 
 struct transport;
 struct worker;
@@ -26,6 +27,9 @@ kith_error *worker_listen(struct worker *worker, const char *address, const char
 
 /* Serves a coordinator that is already connected. The transport is the worker's from now on, also on error. */
 kith_error *worker_serve(struct worker *worker, struct transport *take_transport) _must_check_;
+
+/* What it has done so far. Any thread. */
+void worker_read_status(struct worker *worker, struct worker_status *out);
 
 /* Tasks that have not ended; for tests that nothing is left behind. */
 size_t worker_live_tasks(const struct worker *worker);

@@ -27,4 +27,8 @@ kith_error *bound_message_encode(const struct bound_message *bound, struct arena
 kith_error *bound_message_decode(const Kith__V1__DynamicFilterBound *message, struct arena *arena,
                                  struct bound_message *out) _must_check_;
 
+/* Metrics by name, those of 0 left out; names that are not known are passed over. */
+kith_error *metrics_set_encode(const uint64_t *values, struct arena *arena, Kith__V1__MetricsSet **out) _must_check_;
+kith_error *metrics_set_decode(const Kith__V1__MetricsSet *message, uint64_t *values) _must_check_;
+
 #endif

@@ -1,34 +1,6 @@
 #include "base/limits.h"
 #include "wire/message_parts.h"
 
-static size_t count_nonzero(const uint64_t *values)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < METRIC_COUNT; i++)
-        count += values[i] != 0;
-    return count;
-}
-
-static kith_error *encode_count(size_t metric, uint64_t value, struct arena *arena, Kith__V1__Metric **out)
-{
-    TRY(protobuf_new(arena, &kith__v1__metric__descriptor, out));
-    (*out)->value_case = KITH__V1__METRIC__VALUE_COUNT;
-    TRY(protobuf_new(arena, &kith__v1__named_count__descriptor, &(*out)->count));
-    (*out)->count->name = (char *)(uintptr_t)metric_infos[metric].name;
-    (*out)->count->value = value;
-    return NULL;
-}
-
-static kith_error *encode_node(const uint64_t *values, struct arena *arena, Kith__V1__MetricsSet **out)
-{
-    TRY(protobuf_new(arena, &kith__v1__metrics_set__descriptor, out));
-    TRY(ARENA_NEW_ARRAY(arena, &(*out)->metrics, count_nonzero(values)));
-    for (size_t i = 0; i < METRIC_COUNT; i++)
-        if (values[i] != 0)
-            TRY(encode_count(i, values[i], arena, &(*out)->metrics[(*out)->n_metrics++]));
-    return NULL;
-}
-
 static kith_error *encode_metrics(const struct task_metrics *metrics, struct arena *arena, Kith__V1__TaskMetrics **out)
 {
     TRY(protobuf_new(arena, &kith__v1__task_metrics__descriptor, out));
@@ -36,7 +8,7 @@ static kith_error *encode_metrics(const struct task_metrics *metrics, struct are
     TRY(ARENA_NEW_ARRAY(arena, &message->pre_order_plan_metrics, metrics->node_count));
     message->n_pre_order_plan_metrics = metrics->node_count;
     for (size_t i = 0; i < metrics->node_count; i++)
-        TRY(encode_node(metrics->nodes[i], arena, &message->pre_order_plan_metrics[i]));
+        TRY(metrics_set_encode(metrics->nodes[i], arena, &message->pre_order_plan_metrics[i]));
     message->maybe_final_case = KITH__V1__TASK_METRICS__MAYBE_FINAL_FINAL;
     message->final = metrics->final;
     message->maybe_plan_received_unix_ns_case =
@@ -64,36 +36,6 @@ kith_error *worker_message_encode(const struct worker_message *message, struct s
     return protobuf_write(&envelope.base, out);
 }
 
-/* The metric of that name, or METRIC_COUNT. They come in the table's order: looked for from `next` on first. */
-static size_t find_metric(const char *name, size_t next)
-{
-    for (size_t i = 0; i < METRIC_COUNT; i++, next++) {
-        size_t metric = next % METRIC_COUNT;
-        if (strcmp(metric_infos[metric].name, name) == 0)
-            return metric;
-    }
-    return METRIC_COUNT;
-}
-
-static kith_error *decode_node(const Kith__V1__MetricsSet *message, uint64_t *values)
-{
-    if (message->n_metrics > MESSAGE_MOST_NAMES)
-        return error_new(KITH_ERROR_PROTOCOL, "%zu metrics of an operator; at most %d are taken", message->n_metrics,
-                         MESSAGE_MOST_NAMES);
-    size_t next = 0;
-    for (size_t i = 0; i < message->n_metrics; i++) {
-        const Kith__V1__Metric *metric = message->metrics[i];
-        if (metric->value_case != KITH__V1__METRIC__VALUE_COUNT)
-            continue;
-        size_t found = find_metric(metric->count->name, next);
-        if (found == METRIC_COUNT)
-            continue; /* a newer worker's: nobody here could show it */
-        values[found] = metric->count->value;
-        next = found + 1;
-    }
-    return NULL;
-}
-
 static kith_error *decode_metrics(const Kith__V1__TaskMetrics *message, struct arena *arena, struct task_metrics *out)
 {
     size_t count = message->n_pre_order_plan_metrics;
@@ -103,7 +45,7 @@ static kith_error *decode_metrics(const Kith__V1__TaskMetrics *message, struct a
     TRY(ARENA_NEW_ARRAY(arena, &out->nodes, count));
     out->node_count = count;
     for (size_t i = 0; i < count; i++)
-        TRY(decode_node(message->pre_order_plan_metrics[i], out->nodes[i]));
+        TRY(metrics_set_decode(message->pre_order_plan_metrics[i], out->nodes[i]));
     if (message->maybe_final_case != 0)
         out->final = message->final != 0;
     if (message->maybe_plan_received_unix_ns_case != 0)

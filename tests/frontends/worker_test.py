@@ -70,6 +70,46 @@ class Telemetry(Worker):
             files += operator["metrics"]["files_total"]
         self.assertEqual(files, 3)
 
+    def status(self, address):
+        return json.loads(self.kith("worker", "--status", address, "--format", "json").stdout)
+
+    def test_a_worker_counts_what_its_tasks_did(self):
+        self.write_table()
+        addresses = [self.start()[1], self.start()[1]]
+        expected = [{}, {}]
+        self.assertEqual(self.status(addresses[0])["counters"]["tasks_started"], 0)
+        for _ in range(3):
+            for i, task in enumerate(self.analyze(addresses)["stages"][1]["tasks"]):
+                for name, value in task["metrics"].items():
+                    merge = max if name in ("peak_mem_used", "bounds_delay_max_ns") else int.__add__
+                    expected[i][name] = merge(expected[i].get(name, 0), value)
+        for address, metrics in zip(addresses, expected):
+            status = self.status(address)
+            counters = status["counters"]
+            self.assertEqual(status["worker"], address)
+            self.assertEqual(status["metrics"], metrics)
+            self.assertEqual((counters["tasks_started"], counters["tasks_sharing"]), (3, 3))
+            self.assertEqual(counters["tasks_ended"] + counters["tasks_running"], 3)
+            self.assertGreater(counters["uptime_ns"], 0)
+
+    def test_a_workers_counters_are_printed_one_a_line(self):
+        lines = self.kith("worker", "--status", self.start()[1]).stdout.splitlines()
+        self.assertRegex(lines[0], r"^uptime=\d+(\.\d+)?(ns|us|ms|s)$")
+
+    def test_a_worker_logs_what_it_did_unless_told_not_to(self):
+        self.write_table()
+        workers = [self.start(), self.start("--quiet")]
+        self.analyze([address for _, address in workers])
+        loud, quiet = (self.stop(worker) for worker, _ in workers)
+        self.assertRegex(loud, r"^\S+ INFO worker ends: uptime=.*tasks_started=1, .*\n$")
+        self.assertEqual(quiet, "")
+
+    def test_a_status_needs_a_worker(self):
+        result = self.kith("worker", "--status", "127.0.0.1:9", code=1)
+        self.assertIn("127.0.0.1:9", result.stderr)
+        self.kith("worker", "--status", "127.0.0.1:9", "--format", "xml", code=2)
+        self.kith("worker", "--status", "127.0.0.1:9", "--listen", "127.0.0.1:0", code=2)
+
 
 class MixedVersions(Worker):
     def test_a_worker_without_bounds_takes_no_part_in_sharing(self):

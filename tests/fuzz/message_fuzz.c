@@ -4,6 +4,7 @@
 
 #include "wire/flight.h"
 #include "wire/worker_messages.h"
+#include "wire/worker_status.h"
 
 static struct str bytes_of(const struct strbuf *buffer)
 {
@@ -48,7 +49,8 @@ static kith_error *read_message(uint8_t choice, struct str bytes)
     _cleanup_(arena_reset) struct arena arena = {0};
     struct worker_info info;
     struct execute_task request;
-    switch (choice % 5) {
+    struct worker_status status;
+    switch (choice % 6) {
     case 0:
         return read_coordinator_message(bytes, &arena);
     case 1:
@@ -57,8 +59,10 @@ static kith_error *read_message(uint8_t choice, struct str bytes)
         return read_flight(bytes);
     case 3:
         return worker_info_decode(bytes, &arena, &info);
-    default:
+    case 4:
         return execute_task_decode(bytes, &request);
+    default:
+        return worker_status_decode(bytes, &arena, &status);
     }
 }
 

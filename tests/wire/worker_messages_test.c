@@ -5,6 +5,7 @@
 #include "wire/protobuf.h"
 #include "wire/scalars.h"
 #include "wire/worker_messages.h"
+#include "wire/worker_status.h"
 
 #include "kith_worker.pb-c.h"
 
@@ -30,6 +31,24 @@ static void a_workers_description_arrives(void **state)
     assert_string_equal(read.version, "1.2.3");
     assert_int_equal(read.protocol_version, WORKER_PROTOCOL_VERSION);
     assert_int_equal(read.capabilities, CAPABILITY_TOPK_BOUNDS);
+}
+
+static void a_workers_counters_arrive_by_name(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct worker_status status = {.version = "1.2.3"}, read;
+    for (size_t i = 0; i < WORKER_COUNTER_COUNT; i++)
+        status.counters[i] = 7 * i + 1;
+    status.metrics[METRIC_OUTPUT_ROWS] = UINT64_MAX;
+    status.metrics[METRIC_PEAK_MEMORY] = 9;
+    assert_ok(worker_status_encode(&status, &bytes));
+    /* A counter that is not known here, "new" = 5. */
+    assert_ok(strbuf_append(&bytes, "\xaa\x06\x07\x0a\x03new\x10\x05", 10));
+    assert_ok(worker_status_decode(bytes_of(&bytes), &arena, &read));
+    assert_string_equal(read.version, "1.2.3");
+    assert_memory_equal(read.counters, status.counters, sizeof read.counters);
+    assert_memory_equal(read.metrics, status.metrics, sizeof read.metrics);
 }
 
 static void a_worker_of_another_project_has_no_protocol_version(void **state)
@@ -371,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_workers_description_arrives),
+        cmocka_unit_test(a_workers_counters_arrive_by_name),
         cmocka_unit_test(a_worker_of_another_project_has_no_protocol_version),
         cmocka_unit_test(a_plan_arrives_with_its_settings),
         cmocka_unit_test(more_steps_than_are_ever_sent_are_refused),

@@ -1,3 +1,5 @@
+#include "base/log.h"
+#include "cluster/cluster.h"
 #include "cluster/worker.h"
 #include "frontends/cli/attendant.h"
 #include "frontends/cli/commands.h"
@@ -9,19 +11,28 @@
 
 static const char usage[] =
     "kith worker --listen HOST:PORT [options]\n"
+    "kith worker --status HOST:PORT [--format text|json]\n"
     "\n"
-    "Runs tasks for coordinators (kith sql --workers HOST:PORT,…) until SIGINT or SIGTERM.\n"
+    "Runs tasks for coordinators (kith sql --workers HOST:PORT,…) until SIGINT or SIGTERM; or prints what a worker "
+    "that\n"
+    "runs has done so far.\n"
     "\n"
     "  --listen HOST:PORT     where to listen; port 0 lets the system choose\n"
     "  --threads N            threads that run tasks; 0 = one a processor (default)\n"
     "  --memory-limit BYTES   memory that tasks may reserve, such as 4GiB; 0 = no limit (default)\n"
     "  --keepalive TIME       a coordinator silent for so long is given up, such as 5s\n"
-    "  --without CAPABILITY   does without it, as an older worker would: topk-bounds; may be repeated\n";
+    "  --without CAPABILITY   does without it, as an older worker would: topk-bounds; may be repeated\n"
+    "  --quiet                does not log at its end what it has done\n"
+    "  --status HOST:PORT     the worker to ask for its counters\n"
+    "  --format FORMAT        of these: text (default) or json\n";
 
 struct worker_command {
     const char *listen;
     size_t threads;
     uint64_t without;
+    bool quiet;
+    const char *status; /* the worker to ask */
+    bool json;
     struct settings settings;
     struct worker *worker;
 };
@@ -42,9 +53,23 @@ static kith_error *start(void *argument)
     return NULL;
 }
 
+static kith_error *log_status(struct worker *worker)
+{
+    struct worker_status status;
+    _cleanup_(strbuf_reset) struct strbuf text = {0};
+    worker_read_status(worker, &status);
+    TRY(worker_status_format(&status, ", ", &text));
+    log_set_level(LOG_LEVEL_INFO);
+    log_info("worker ends: %s", strbuf_text(&text));
+    log_set_level(LOG_LEVEL_WARN); /* what becomes of tasks that it ends is no news */
+    return NULL;
+}
+
 static kith_error *stop(void *argument)
 {
     struct worker_command *command = argument;
+    if (command->worker != NULL && !command->quiet)
+        TRY(log_status(command->worker));
     worker_free(TAKE(command->worker));
     return NULL;
 }
@@ -62,6 +87,40 @@ static kith_error *run(struct worker_command *command)
         return stop_error;
     error_free(stop_error);
     return error;
+}
+
+static kith_error *print_status(void *argument)
+{
+    const struct worker_command *command = argument;
+    _cleanup_(cluster_free) struct cluster *cluster = NULL;
+    _cleanup_(arena_reset) struct arena arena = {0};
+    _cleanup_(strbuf_reset) struct strbuf text = {0};
+    struct worker_status status;
+    int64_t deadline_ns = clock_monotonic_ns(&system_clock) +
+                          settings_get(&command->settings, SETTING_CONNECT_TIMEOUT) * NANOSECONDS_PER_MILLISECOND;
+    TRY(cluster_connect(runtime_current(), &command->status, 1, &command->settings, &cluster));
+    TRY(cluster_ask_status(cluster, 0, deadline_ns, &arena, &status));
+    if (command->json)
+        TRY(worker_status_write(&status, command->status, &text));
+    else
+        TRY(worker_status_format(&status, "\n", &text));
+    printf("%s%s", strbuf_text(&text), command->json ? "" : "\n");
+    return NULL;
+}
+
+static kith_error *ask(struct worker_command *command)
+{
+    _cleanup_(runtime_free) struct runtime *runtime = NULL;
+    TRY(runtime_new(&(struct runtime_options){.threads = 1}, &runtime));
+    return runtime_run(runtime, print_status, command);
+}
+
+static kith_error *set_format(struct worker_command *command, const char *text)
+{
+    command->json = strcmp(text, "json") == 0;
+    if (command->json || strcmp(text, "text") == 0)
+        return NULL;
+    return error_new(KITH_ERROR_INVALID_ARGUMENT, "--format takes text or json, not \"%s\"", text);
 }
 
 static kith_error *add_capability(const char *name, uint64_t *capabilities)
@@ -85,6 +144,9 @@ static kith_error *parse(int argc, char **argv, struct worker_command *command, 
         {"memory-limit", required_argument, NULL, 'm'},
         {"keepalive", required_argument, NULL, 'k'},
         {"without", required_argument, NULL, 'w'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"status", required_argument, NULL, 's'},
+        {"format", required_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
@@ -106,6 +168,15 @@ static kith_error *parse(int argc, char **argv, struct worker_command *command, 
         case 'w':
             TRY(add_capability(optarg, &command->without));
             break;
+        case 'q':
+            command->quiet = true;
+            break;
+        case 's':
+            command->status = optarg;
+            break;
+        case 'o':
+            TRY(set_format(command, optarg));
+            break;
         case 'h':
             *help = true;
             return NULL;
@@ -115,7 +186,9 @@ static kith_error *parse(int argc, char **argv, struct worker_command *command, 
     }
     if (optind < argc)
         return error_new(KITH_ERROR_INVALID_ARGUMENT, "kith worker takes no argument \"%s\"", argv[optind]);
-    if (command->listen == NULL)
+    if (command->listen != NULL && command->status != NULL)
+        return error_new(KITH_ERROR_INVALID_ARGUMENT, "--listen and --status do not go together");
+    if (command->listen == NULL && command->status == NULL)
         return error_hint(error_new(KITH_ERROR_INVALID_ARGUMENT, "--listen HOST:PORT is missing"),
                           "kith worker --listen 127.0.0.1:50051");
     return NULL;
@@ -136,7 +209,7 @@ int command_worker(int argc, char **argv)
         return 0;
     }
     attendant_block_signals();
-    error = run(&command);
+    error = command.status != NULL ? ask(&command) : run(&command);
     if (error != NULL)
         report_error(error, NULL);
     return error == NULL ? 0 : 1;

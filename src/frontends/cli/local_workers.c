@@ -33,7 +33,7 @@ static void run_worker(int output, pid_t parent, const char *threads)
     if (input >= 0)
         dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
-    execl("/proc/self/exe", "kith", "worker", "--listen", "127.0.0.1:0", "--threads", threads, (char *)NULL);
+    execl("/proc/self/exe", "kith", "worker", "--listen", "127.0.0.1:0", "--threads", threads, "--quiet", (char *)NULL);
     _exit(127);
 }
 
