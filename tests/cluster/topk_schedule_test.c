@@ -8,6 +8,7 @@
 
 #include "cluster/stages.h"
 #include "exec/operators.h"
+#include "plan/defer_columns.h"
 #include "plan/optimizer.h"
 #include "sql/statement.h"
 
@@ -15,11 +16,10 @@ enum { MOST_TASKS = 8 };
 
 struct schedule;
 
-/* Stands between a task's scan and what pulls it. */
+/* Stands between a task's scan and what pulls it: its operations take the place of the scan's. */
 struct gate {
-    struct exec_operator node;
-    struct physical_plan plan;
-    struct exec_operator *scan;
+    struct operator_ops ops;
+    const struct operator_ops *scan_ops;
     struct schedule *schedule;
 };
 
@@ -120,48 +120,44 @@ static void gate_free_stream(struct stream *stream)
     free(self);
 }
 
-static kith_error *gate_execute(struct exec_operator *node, size_t partition, struct stream **out)
+static struct gate *gate_of(struct exec_operator *scan)
+{
+    return CONTAINER_OF((struct operator_ops *)(uintptr_t)scan->ops, struct gate, ops);
+}
+
+static kith_error *gate_execute(struct exec_operator *scan, size_t partition, struct stream **out)
 {
     static const struct stream_ops ops = {.next = gate_next, .free = gate_free_stream};
-    struct gate *gate = CONTAINER_OF(node, struct gate, node);
+    struct gate *gate = gate_of(scan);
     _cleanup_(stream_free) struct stream *input = NULL;
     struct gate_stream *self;
     TRY(step(gate->schedule));
-    TRY(operator_execute(gate->scan, partition, &input));
+    TRY(gate->scan_ops->execute(scan, partition, &input));
     TRY(NEW(&self));
-    self->stream = operator_stream(node, &ops);
+    self->stream = *input;
+    self->stream.ops = &ops;
     self->input = TAKE(input);
     self->gate = gate;
     *out = &self->stream;
     return NULL;
 }
 
-static void gate_free(struct exec_operator *node)
+static void gate_free(struct exec_operator *scan)
 {
-    free(CONTAINER_OF(node, struct gate, node));
+    struct gate *gate = gate_of(scan);
+    gate->scan_ops->free(scan);
+    free(gate);
 }
 
 /* Puts a gate in front of the scan at the end of the chain. */
 static kith_error *add_gate(struct exec_operator *node, struct schedule *schedule)
 {
-    static const struct operator_ops ops = {.execute = gate_execute, .free = gate_free};
     struct gate *gate;
-    while (node->plan->input_count > 0 && node->inputs[0]->plan->input_count > 0)
+    while (node->plan->input_count > 0)
         node = node->inputs[0];
-    if (node->plan->input_count == 0)
-        return NULL;
     TRY(NEW(&gate));
-    gate->schedule = schedule;
-    gate->scan = node->inputs[0];
-    gate->plan = *gate->scan->plan;
-    gate->plan.input_count = 1;
-    gate->node = *gate->scan;
-    gate->node.ops = &ops;
-    gate->node.plan = &gate->plan;
-    gate->node.inputs = NULL;
-    TRY(NEW_ARRAY(&gate->node.inputs, 1));
-    gate->node.inputs[0] = gate->scan;
-    node->inputs[0] = &gate->node;
+    *gate = (struct gate){.ops = {gate_execute, gate_free}, .scan_ops = node->ops, .schedule = schedule};
+    node->ops = &gate->ops;
     return NULL;
 }
 
@@ -172,11 +168,12 @@ static kith_error *open_task(struct boundary_source *source, uint32_t stage, siz
     return operator_execute(schedule->tasks[task].tree->root, 0, out);
 }
 
-static kith_error *start_task(struct schedule *schedule, const struct physical_plan *plan,
+static kith_error *start_task(struct schedule *schedule, struct physical_plan *plan, struct plan_arena *arena,
                               const struct task_context *context)
 {
     struct scheduled_task *task = &schedule->tasks[schedule->task_count];
     task->context = *context;
+    TRY(plan_defer_columns(arena, &task->context.settings, &plan));
     TRY(operator_tree_new(plan, &task->context, &task->tree));
     schedule->task_count++;
     return add_gate(task->tree->root, schedule);
@@ -229,7 +226,9 @@ static kith_error *run_scheduled(struct schedule *schedule, struct physical_plan
     if (workers > 0)
         TRY(stages_plan(arena, &context.settings, plan, processors, workers, &stages));
     for (size_t i = 0; stages != NULL && i < stages->task_count; i++)
-        TRY(start_task(schedule, stages->tasks[i].plan, base));
+        TRY(start_task(schedule, stages->tasks[i].plan, arena, base));
+    if (stages == NULL)
+        TRY(plan_defer_columns(arena, &context.settings, &plan));
     schedule->boundary.open = open_task;
     context.boundary = &schedule->boundary;
     TRY(operator_tree_new(stages != NULL ? stages->head : plan, &context, &tree));
