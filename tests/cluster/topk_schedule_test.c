@@ -324,7 +324,7 @@ static void try_seed(uint64_t seed, bool thorough, void *context)
 static void the_answer_is_that_of_a_plain_sort_whenever_bounds_arrive(void **state)
 {
     uint64_t told = 0;
-    topk_for_each_seed(60, try_seed, &told);
+    topk_for_each_seed(24, try_seed, &told);
     print_message("tasks were told of %llu bounds\n", (unsigned long long)told);
     assert_true(told > 0);
 }
