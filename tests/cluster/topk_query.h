@@ -14,6 +14,12 @@ enum { TOPK_ORDERS = 12 + 96 + 384 }; /* of one, two and three keys: which, dire
 
 enum topk_form { TOPK_COLUMN, TOPK_IF_KEPT, TOPK_IS_NULL, TOPK_COALESCE, TOPK_FORMS };
 
+/* What FROM names: the table, or a query that gives its rows, of which the last gives those of the smallest ids only.
+ */
+enum topk_source { TOPK_TABLE, TOPK_RENAMED, TOPK_UNION, TOPK_FIRST_IDS, TOPK_SOURCES };
+
+enum { TOPK_FIRST = 57 };
+
 struct topk_sort_key {
     size_t column; /* of the table */
     enum topk_form form;
@@ -21,11 +27,12 @@ struct topk_sort_key {
 };
 
 struct topk_query {
+    enum topk_source source;
     size_t key_count;
     struct topk_sort_key keys[TOPK_KEYS];
     int keep_below; /* WHERE keep < this; 0 = no WHERE */
     size_t limit, offset;
-    char sql[512];
+    char sql[1024];
 };
 
 /* The order of that number, 0 to TOPK_ORDERS - 1. */
@@ -48,16 +55,27 @@ static inline void topk_set_order(struct topk_query *query, size_t number)
 static inline void topk_write_sql(struct topk_query *query)
 {
     static const char *const forms[] = {"%s", "CASE WHEN keep < 5 THEN %s END", "%s IS NULL", "coalesce(%s, NULL)"};
+    static const char *const sources[] = {
+        "t",
+        "(SELECT label AS l, k3 AS x3, k2 AS x2, k1 AS x1, keep, id FROM t) AS s",
+        "(SELECT id, k1, k2, k3, keep, label FROM t WHERE keep < 5 "
+        "UNION ALL SELECT id, k1, k2, k3, keep, label FROM t WHERE NOT keep < 5) AS s",
+        "(SELECT id, k1, k2, k3, keep, label FROM t ORDER BY id LIMIT 57) AS s",
+    };
+    static const char *const renamed[TOPK_COLUMNS] = {"id", "x1", "x2", "x3", "keep", "l"};
+    const char *const *names = query->source == TOPK_RENAMED ? renamed : topk_names;
     struct strbuf sql = {0};
     char key[96];
-    assert_ok(strbuf_append_text(&sql, "SELECT id, k1, k2, k3, keep, label FROM t"));
+    for (size_t i = 0; i < TOPK_COLUMNS; i++)
+        assert_ok(strbuf_printf(&sql, "%s%s", i == 0 ? "SELECT " : ", ", names[i]));
+    assert_ok(strbuf_printf(&sql, " FROM %s", sources[query->source]));
     if (query->keep_below > 0)
         assert_ok(strbuf_printf(&sql, " WHERE keep < %d", query->keep_below));
     for (size_t i = 0; i < query->key_count; i++) {
         const struct topk_sort_key *by = &query->keys[i];
         /* The column's name is put in by hand: a format must be a literal. */
         const char *form = forms[by->form], *hole = strstr(form, "%s");
-        snprintf(key, sizeof key, "%.*s%s%s", (int)(hole - form), form, topk_names[by->column], hole + 2);
+        snprintf(key, sizeof key, "%.*s%s%s", (int)(hole - form), form, names[by->column], hole + 2);
         assert_ok(strbuf_printf(&sql, "%s%s %s NULLS %s", i == 0 ? " ORDER BY " : ", ", key,
                                 by->order.descending ? "DESC" : "ASC", by->order.nulls_first ? "FIRST" : "LAST"));
     }
@@ -76,6 +94,8 @@ static inline struct topk_query topk_query_make(uint64_t *random, size_t order)
     for (size_t i = 0; i < query.key_count; i++)
         if (topk_choice(random, 10) == 0)
             query.keys[i].form = (enum topk_form)topk_choice(random, TOPK_FORMS);
+    if (topk_choice(random, 3) == 0)
+        query.source = (enum topk_source)topk_choice(random, TOPK_SOURCES);
     if (topk_choice(random, 2) == 0)
         query.keep_below = (int)topk_choice(random, 10) + 1;
     if (topk_choice(random, 5) == 0)
@@ -128,7 +148,8 @@ static inline kith_error *topk_expected(const struct topk_query *query, const st
     TRY(NEW_ARRAY(&kept, rows->rows));
     for (size_t row = 0; row < rows->rows; row++) {
         struct scalar keep = scalar_from_array(rows->columns[TOPK_KEYS + 1], row);
-        if (query->keep_below == 0 || keep.int64 < query->keep_below)
+        bool given = query->source != TOPK_FIRST_IDS || row < TOPK_FIRST;
+        if (given && (query->keep_below == 0 || keep.int64 < query->keep_below))
             kept[total++] = (uint32_t)row;
     }
     qsort_r(kept, total, sizeof *kept, topk_compare_for_sort, &sorting);

@@ -12,7 +12,7 @@
  *   24272          a_predicate_proved_for_a_later_row_group_does_not_put_it_first
  *   23822, 22554   arrives with DISTINCT
  *   22190, 23440   arrives with GROUP BY
- *   22489, 14406   arrives with queries in FROM
+ *   22489, 14406   a_limit_inside_counts_before_the_one_outside
  *   7608           arrives with GROUP BY
  *   22941          a_limit_counts_the_rows_that_where_leaves
  *   23301          partitions_over_files_that_overlap_give_one_order
@@ -322,6 +322,41 @@ static void files_that_lack_the_key_give_nulls(void **state)
                 "1\n3\n");
 }
 
+/* Neither a bound nor a limit from outside may pass the inner limit, and an offset counts once. */
+static void a_limit_inside_counts_before_the_one_outside(void **state)
+{
+    const struct parquet_write_options options = {.row_group_rows = 2};
+    WRITE("t/1.parquet", &options, {"a", LONGS(5, 1, 9, 3)}, {"b", LONGS(1, 2, 3, 4)});
+    WRITE("t/2.parquet", &options, {"a", LONGS(7, 2)}, {"b", LONGS(5, 6)});
+    check_order("SELECT a FROM (SELECT a FROM t ORDER BY a LIMIT 2) AS s ORDER BY a DESC OFFSET 1",
+                SETTING_PLANNED_BOUNDS, "on", "1\n");
+    check_order("SELECT a FROM (SELECT a, b FROM t ORDER BY b LIMIT 3) AS s ORDER BY a LIMIT 2", SETTING_PLANNED_BOUNDS,
+                "on", "1\n5\n");
+    check_order("SELECT a FROM (SELECT a FROM t ORDER BY a LIMIT 4 OFFSET 1) AS s ORDER BY a LIMIT 2 OFFSET 1",
+                SETTING_PLANNED_BOUNDS, "on", "3\n5\n");
+    check_order("SELECT a FROM (SELECT a FROM t ORDER BY a DESC LIMIT 3) AS s WHERE a < 9 ORDER BY a LIMIT 10",
+                SETTING_PLANNED_BOUNDS, "on", "5\n7\n");
+    _cleanup_(query_run_reset) struct query_run one =
+        query_run_of("WITH one AS (SELECT a FROM t LIMIT 1) SELECT a FROM one ORDER BY a LIMIT 1000");
+    query_set(&one, SETTING_TARGET_PARTITIONS, "4");
+    assert_ok(query_run(&one));
+    assert_int_equal(one.row_count, 1);
+}
+
+static void a_union_of_tables_is_sorted_as_one(void **state)
+{
+    const struct parquet_write_options options = {.row_group_rows = 2};
+    WRITE("t.parquet", &options, {"a", LONGS(5, 1, NOTHING, 3)}, {"b", LONGS(11, 12, 13, 14)});
+    WRITE("u.parquet", &options, {"b", LONGS(0, 4, 8, 9)}, {"c", LONGS(1, 2, 3, 4)});
+    check_order("SELECT x FROM (SELECT a AS x FROM t UNION ALL SELECT b FROM u) AS s ORDER BY x LIMIT 4",
+                SETTING_PLANNED_BOUNDS, "on", "0\n1\n3\n4\n");
+    check_order("SELECT x FROM (SELECT a AS x FROM t UNION ALL SELECT b FROM u) AS s ORDER BY x DESC LIMIT 2",
+                SETTING_PLANNED_BOUNDS, "on", "NULL\n9\n");
+    check_order(
+        "SELECT x, y FROM (SELECT a AS x, b AS y FROM t UNION ALL SELECT c, b FROM u) AS s ORDER BY x, y LIMIT 3",
+        SETTING_PLANNED_BOUNDS, "on", "1|0\n1|12\n2|4\n");
+}
+
 static void an_output_may_be_named_like_another_column(void **state)
 {
     WRITE("t.parquet", NULL, {"a", LONGS(1, 2, 3)}, {"b", LONGS(9, 8, 7)});
@@ -355,6 +390,8 @@ int main(void)
         FILE_TEST(a_cut_bound_of_texts_rules_out_nothing_that_it_does_not_prove),
         FILE_TEST(a_bound_missing_on_one_side_is_unknown_on_that_side),
         FILE_TEST(files_that_lack_the_key_give_nulls),
+        FILE_TEST(a_limit_inside_counts_before_the_one_outside),
+        FILE_TEST(a_union_of_tables_is_sorted_as_one),
         FILE_TEST(an_output_may_be_named_like_another_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
