@@ -39,6 +39,7 @@
     X(BOUND_BYTES, 65536, "bytes", "of a Top-K bound's sort key; a longer one is not shared")     \
     X(DYNAMIC_FILTERS, 256, "filters", "of a plan; row groups are tested against each")           \
     X(BOUND_STEPS, 64, "values", "each is sent with the plan and compared with bounds")           \
+    X(BOUND_RANKS, 8, "ranks", "of a message; all tasks' are kept and merged")                    \
     X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \
     X(CACHED_FILES, 256, "files", "each holds a descriptor and its footer")                       \
     X(GLOB_FILES, 1000000, "files", "a listing is kept in memory")                                \

@@ -53,6 +53,8 @@ enum sibling_topk { SIBLING_TOPK_OFF, SIBLING_TOPK_ON, SIBLING_TOPK_AUTO };
     X(SIBLING_TOPK, "distributed.sibling_topk", CHOICE, 2, 0, 2, "off,on,auto",                                   \
       "tasks of a stage tell each other the Top-K bounds they reach; auto = those that rule out row groups at "   \
       "once, others rarely")                                                                                      \
+    X(SIBLING_TOPK_RANKS, "distributed.sibling_topk_ranks", BOOL, 1, 0, 1, NULL,                                  \
+      "derive bounds from what several tasks hold together")                                                      \
     X(SIBLING_TOPK_INTERVAL, "distributed.sibling_topk_interval", MILLISECONDS, 0, 0, 60000, NULL,                \
       "a task sends and is sent bounds no more often than this; 0 = a few at once, then as many as cost little")  \
     X(SIBLING_TOPK_HEAD_START, "distributed.sibling_topk_head_start", MILLISECONDS, 250, 0, 60000, NULL,          \

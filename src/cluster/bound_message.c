@@ -27,6 +27,39 @@ kith_error *bound_from_message(const struct bound_message *message, const struct
     return bound_new(message->values, orders, count, found_ns, out);
 }
 
+void bound_ranks_unref(struct bound_rank *ranks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bound_unref(ranks[i].bound);
+}
+
+static kith_error *rank_from_message(const struct ranks_message *message, size_t i, const struct sort_expr *exprs,
+                                     size_t count, struct bound_rank *ranks)
+{
+    const struct bound_message bound = {
+        .filter_id = message->filter_id, .value_count = message->value_count, .values = message->ranks[i].values};
+    ranks[i].rows = message->ranks[i].rows;
+    TRY(bound_from_message(&bound, exprs, count, 0, &ranks[i].bound));
+    if (i == 0 || bound_compare(ranks[i - 1].bound, ranks[i].bound) < 0)
+        return NULL;
+    bound_unref(ranks[i].bound);
+    return error_new(KITH_ERROR_PROTOCOL, "rank %zu of dynamic filter %" PRIu64 " is no worse than the one before",
+                     i + 1, message->filter_id);
+}
+
+kith_error *ranks_from_message(const struct ranks_message *message, const struct sort_expr *exprs, size_t count,
+                               struct bound_rank *ranks)
+{
+    for (size_t i = 0; i < message->rank_count; i++) {
+        kith_error *error = rank_from_message(message, i, exprs, count, ranks);
+        if (error == NULL)
+            continue;
+        bound_ranks_unref(ranks, i);
+        return error;
+    }
+    return NULL;
+}
+
 struct bound_message bound_to_message(uint64_t filter_id, const struct bound *bound, int64_t found_unix_ns)
 {
     return (struct bound_message){.filter_id = filter_id,

@@ -12,6 +12,12 @@
 kith_error *bound_from_message(const struct bound_message *message, const struct sort_expr *exprs, size_t count,
                                int64_t found_ns, struct bound **out) _must_check_;
 
+/* `ranks` has room for all of the message's; fills it with new references. PROTOCOL also unless each rank is worse than
+ * the one before. */
+kith_error *ranks_from_message(const struct ranks_message *message, const struct sort_expr *exprs, size_t count,
+                               struct bound_rank *ranks) _must_check_;
+void bound_ranks_unref(struct bound_rank *ranks, size_t count);
+
 /* Borrows the bound's values. */
 struct bound_message bound_to_message(uint64_t filter_id, const struct bound *bound, int64_t found_unix_ns);
 

@@ -77,6 +77,39 @@ static const struct parquet_scan *stage_scan(const struct stage_plan *stages)
     return &node->scan;
 }
 
+/* Bounds of several tasks together need two that tell their ranks. */
+static kith_error *prepare_ranks(struct coordinator *coordinator)
+{
+    const struct coordinator_options *options = &coordinator->options;
+    size_t able = 0;
+    if (!settings_get(options->settings, SETTING_SIBLING_TOPK_RANKS) || options->stages->fetch <= 0)
+        return NULL;
+    for (size_t i = 0; i < coordinator->task_count; i++) {
+        struct remote_task *task = &coordinator->tasks[i];
+        task->shares_ranks = task->recipient != NOT_SHARING &&
+                             (cluster_worker_capabilities(options->cluster, i) & CAPABILITY_TOPK_RANKS) != 0;
+        able += task->shares_ranks;
+    }
+    for (size_t i = 0; i < coordinator->task_count && able < 2; i++)
+        coordinator->tasks[i].shares_ranks = false;
+    return able < 2 ? NULL
+                    : filter_registry_collect_ranks(coordinator->registry, options->stages->filter_id,
+                                                    (uint64_t)options->stages->fetch);
+}
+
+/* Tasks that others may have to wait for say when they are through. */
+static void ask_for_ends(struct coordinator *coordinator)
+{
+    const struct coordinator_options *options = &coordinator->options;
+    bool any_waits = false;
+    for (size_t i = 0; i < coordinator->task_count; i++)
+        any_waits |= coordinator->tasks[i].stage_task->waits;
+    for (size_t i = 0; i < coordinator->task_count; i++)
+        coordinator->tasks[i].tells_end =
+            any_waits && coordinator->tasks[i].stage_task->promising > 0 &&
+            (cluster_worker_capabilities(options->cluster, i) & CAPABILITY_TOPK_RANKS) != 0;
+}
+
 static kith_error *make_registry(struct coordinator *coordinator, const struct parquet_scan *scan, size_t recipients)
 {
     const struct coordinator_options *options = &coordinator->options;
@@ -86,6 +119,8 @@ static kith_error *make_registry(struct coordinator *coordinator, const struct p
     for (size_t i = 0; i < scan->dynamic_filter_count; i++)
         TRY(filter_registry_add(coordinator->registry, scan->dynamic_filters[i].id, scan->dynamic_filters[i].exprs,
                                 scan->dynamic_filters[i].count));
+    TRY(prepare_ranks(coordinator));
+    ask_for_ends(coordinator);
     for (size_t i = 0; i < coordinator->task_count && coordinator_shares_sparingly(coordinator); i++) {
         const struct remote_task *task = &coordinator->tasks[i];
         if (task->recipient != NOT_SHARING)

@@ -41,6 +41,8 @@ static kith_error *send_plan(struct remote_task *task)
                 .share_bounds = task->recipient != NOT_SHARING,
                 .steps_count = task->recipient != NOT_SHARING && coordinator_shares_sparingly(coordinator),
                 .steps = &steps,
+                .share_ranks = task->shares_ranks,
+                .others_wait = task->tells_end,
             },
     };
     return send_message(task, &message, &bytes);
@@ -131,23 +133,32 @@ static kith_error *take_metrics(struct remote_task *task, const struct task_metr
     return NULL;
 }
 
-static kith_error *take_bound(struct remote_task *task, const struct bound_message *bound, size_t bytes)
+/* Wakes who can be told something worthwhile. */
+static void spread_news(struct coordinator *coordinator)
 {
-    struct coordinator *coordinator = task->coordinator;
-    bool improved;
-    if (task->recipient == NOT_SHARING)
-        return error_new(KITH_ERROR_PROTOCOL, "a bound came from a task that shares none");
-    filter_registry_count_bytes(coordinator->registry, bytes, 0);
-    TRY(filter_registry_report(coordinator->registry, (size_t)task->recipient, bound, &improved));
-    if (!improved)
-        return NULL;
     HOLD_MUTEX(&coordinator->mutex);
     for (size_t i = 0; i < coordinator->task_count; i++) {
-        struct remote_task *other = &coordinator->tasks[i];
-        if (other->recipient != NOT_SHARING &&
-            filter_registry_has_worthwhile(coordinator->registry, (size_t)other->recipient))
-            wait_list_wake_all(&other->news);
+        struct remote_task *task = &coordinator->tasks[i];
+        if (task->recipient != NOT_SHARING &&
+            filter_registry_has_worthwhile(coordinator->registry, (size_t)task->recipient))
+            wait_list_wake_all(&task->news);
     }
+}
+
+static kith_error *take_report(struct remote_task *task, const struct worker_message *message, size_t bytes)
+{
+    struct coordinator *coordinator = task->coordinator;
+    size_t number = (size_t)task->recipient;
+    bool improved, ranks = message->kind == WORKER_PRODUCED_RANKS;
+    if (task->recipient == NOT_SHARING || (ranks && !task->shares_ranks))
+        return error_new(KITH_ERROR_PROTOCOL, "%s came from a task that shares none", ranks ? "ranks" : "a bound");
+    filter_registry_count_bytes(coordinator->registry, bytes, 0);
+    if (ranks)
+        TRY(filter_registry_report_ranks(coordinator->registry, number, &message->ranks, &improved));
+    else
+        TRY(filter_registry_report(coordinator->registry, number, &message->bound, &improved));
+    if (improved)
+        spread_news(coordinator);
     return NULL;
 }
 
@@ -164,7 +175,7 @@ static kith_error *receive_all(struct remote_task *task)
         if (message.kind == WORKER_METRICS)
             TRY(take_metrics(task, &message.metrics));
         else
-            TRY(take_bound(task, &message.bound, bytes->size));
+            TRY(take_report(task, &message, bytes->size));
     }
 }
 

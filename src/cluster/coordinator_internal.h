@@ -24,6 +24,8 @@ struct remote_task {
     struct grpc_call *control;
     struct fiber *sender, *receiver;
     ptrdiff_t recipient; /* its number in the registry, or NOT_SHARING */
+    bool shares_ranks;
+    bool tells_end; /* on its control stream, after all bounds that it has found */
 
     /* Guarded by the coordinator's mutex. */
     struct wait_list news; /* the sender */

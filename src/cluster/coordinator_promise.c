@@ -13,7 +13,9 @@ static bool is_through(const struct remote_task *task)
 {
     uint64_t done = sum(task, METRIC_ROW_GROUPS_READ) + sum(task, METRIC_ROW_GROUPS_PRUNED_LOCAL) +
                     sum(task, METRIC_ROW_GROUPS_PRUNED_REMOTE);
-    return task->rows_ended || done >= task->stage_task->promising;
+    /* The last rows may come before the last bound, which is on another stream. */
+    bool ended = task->tells_end ? task->metrics.finished_unix_ns != 0 : task->rows_ended;
+    return ended || done >= task->stage_task->promising;
 }
 
 /* Whether the task is better off waiting: the promise may still come true, or what came of it is on its way. */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/vec.h"
 #include "cluster/bound_message.h"
+#include "expr/bound_ranks.h"
 #include "runtime/mutex.h"
 
 #include <inttypes.h>
@@ -22,6 +23,8 @@ struct registered_filter {
     int64_t found_unix_ns;
     struct reservation reservation; /* for `strongest` */
     struct registered_task *tasks;
+    struct bound_ranks *ranks; /* NULL: not collected */
+    uint64_t wanted;           /* K, where they are */
 };
 
 struct paces {
@@ -65,6 +68,7 @@ void filter_registry_free(struct filter_registry *registry)
         bound_unref(filter->strongest);
         reservation_release(&filter->reservation);
         free(filter->tasks);
+        bound_ranks_free(filter->ranks);
     }
     vec_reset(&registry->filters);
     free(registry->paces);
@@ -113,12 +117,6 @@ static bool is_worthwhile(const struct registered_filter *filter, const struct r
     return task->steps == NULL || steps_passed(task, filter->strongest) > task->passed;
 }
 
-static size_t bound_bytes(const struct bound *bound)
-{
-    /* Strings lie in the bound and, escaped, in its key. */
-    return sizeof *bound + bound->value_count * sizeof *bound->values + 2 * bound->key_length;
-}
-
 /* The task has reported something at least as good as what waits for it. */
 static void settle_slot(struct filter_registry *registry, struct registered_filter *filter, size_t task)
 {
@@ -126,17 +124,49 @@ static void settle_slot(struct filter_registry *registry, struct registered_filt
     filter->tasks[task].waiting = false;
 }
 
-static void improve(struct filter_registry *registry, struct registered_filter *filter, size_t task,
+enum { NOBODY = -1 };
+
+/* `bound` is the strongest from now on, unless there is no room for it. `knows` is the task that need not be told. */
+static bool improve(struct filter_registry *registry, struct registered_filter *filter, ptrdiff_t knows,
                     struct bound *bound, int64_t found_unix_ns)
 {
+    kith_error *refused = reservation_resize(&filter->reservation, bound_memory_bytes(bound));
+    if (refused != NULL) {
+        error_free(refused); /* A bound is a hint: the query goes on without it. */
+        return false;
+    }
     bound_unref(filter->strongest);
     filter->strongest = bound_ref(bound);
     filter->found_unix_ns = found_unix_ns;
     registry->counters.unique++;
     for (size_t i = 0; i < registry->tasks; i++) {
         settle_slot(registry, filter, i);
-        filter->tasks[i].waiting = i != task;
+        filter->tasks[i].waiting = (ptrdiff_t)i != knows;
     }
+    return registry->tasks > 1;
+}
+
+static kith_error *named_filter(struct filter_registry *registry, uint64_t id, struct registered_filter **out)
+{
+    *out = find_filter(registry, id);
+    if (*out == NULL)
+        return error_new(KITH_ERROR_PROTOCOL, "a bound came for dynamic filter %" PRIu64 ", which the query has not",
+                         id);
+    return NULL;
+}
+
+/* A bound that the task has by itself. */
+static bool take_bound(struct filter_registry *registry, struct registered_filter *filter, size_t task,
+                       struct bound *bound, int64_t found_unix_ns)
+{
+    struct registered_task *reporter = &filter->tasks[task];
+    reporter->passed = MAX(reporter->passed, steps_passed(reporter, bound));
+    int order = filter->strongest == NULL ? -1 : bound_compare(bound, filter->strongest);
+    if (order == 0)
+        settle_slot(registry, filter, task);
+    if (filter->ranks != NULL)
+        bound_ranks_note(filter->ranks, bound);
+    return order < 0 && improve(registry, filter, (ptrdiff_t)task, bound, found_unix_ns);
 }
 
 kith_error *filter_registry_report(struct filter_registry *registry, size_t task, const struct bound_message *message,
@@ -144,26 +174,61 @@ kith_error *filter_registry_report(struct filter_registry *registry, size_t task
 {
     *improved = false;
     HOLD_MUTEX(&registry->mutex);
-    struct registered_filter *filter = find_filter(registry, message->filter_id);
-    if (filter == NULL)
-        return error_new(KITH_ERROR_PROTOCOL, "a bound came for dynamic filter %" PRIu64 ", which the query has not",
-                         message->filter_id);
     _cleanup_(bound_unref) struct bound *bound = NULL;
+    struct registered_filter *filter;
+    TRY(named_filter(registry, message->filter_id, &filter));
     TRY(bound_from_message(message, filter->exprs, filter->count, 0, &bound));
+    uint64_t unique = registry->counters.unique;
     registry->counters.produced++;
-    filter->tasks[task].passed = MAX(filter->tasks[task].passed, steps_passed(&filter->tasks[task], bound));
+    *improved = take_bound(registry, filter, task, bound, message->found_unix_ns);
+    registry->counters.dropped += registry->counters.unique == unique;
+    return NULL;
+}
 
-    int order = filter->strongest == NULL ? -1 : bound_compare(bound, filter->strongest);
-    if (order == 0)
-        settle_slot(registry, filter, task);
-    kith_error *refused = order < 0 ? reservation_resize(&filter->reservation, bound_bytes(bound)) : NULL;
-    error_free(refused); /* A bound is a hint: the query goes on without it. */
-    if (order >= 0 || refused != NULL) {
-        registry->counters.dropped++;
-        return NULL;
-    }
-    improve(registry, filter, task, bound, message->found_unix_ns);
-    *improved = registry->tasks > 1;
+kith_error *filter_registry_collect_ranks(struct filter_registry *registry, uint64_t id, uint64_t wanted)
+{
+    HOLD_MUTEX(&registry->mutex);
+    struct registered_filter *filter = find_filter(registry, id);
+    filter->wanted = wanted;
+    return bound_ranks_new(registry->tasks, wanted, registry->pool, &filter->ranks);
+}
+
+/* A bound that the ranks of several tasks prove. */
+static bool take_ranks(struct filter_registry *registry, struct registered_filter *filter, size_t task,
+                       const struct bound_rank *list, size_t count, int64_t found_unix_ns)
+{
+    kith_error *refused = bound_ranks_replace(filter->ranks, task, list, count);
+    error_free(refused); /* Hints, as bounds are. */
+    struct bound *proved = bound_ranks_strongest(filter->ranks);
+    if (proved == NULL || (filter->strongest != NULL && bound_compare(proved, filter->strongest) >= 0))
+        return false;
+    uint64_t unique = registry->counters.unique;
+    bool improved = improve(registry, filter, NOBODY, proved, found_unix_ns);
+    registry->counters.combined += registry->counters.unique - unique;
+    return improved;
+}
+
+kith_error *filter_registry_report_ranks(struct filter_registry *registry, size_t task,
+                                         const struct ranks_message *message, bool *improved)
+{
+    struct bound_rank list[LIMIT_BOUND_RANKS];
+    size_t count = message->rank_count;
+    *improved = false;
+    HOLD_MUTEX(&registry->mutex);
+    struct registered_filter *filter;
+    TRY(named_filter(registry, message->filter_id, &filter));
+    if (filter->ranks == NULL)
+        return error_new(KITH_ERROR_PROTOCOL, "ranks came for dynamic filter %" PRIu64 ", which has none",
+                         message->filter_id);
+    TRY(ranks_from_message(message, filter->exprs, filter->count, list));
+    uint64_t unique = registry->counters.unique;
+    registry->counters.produced++;
+    /* The last one is the task's own bound, if it holds as many as are wanted. */
+    if (list[count - 1].rows >= filter->wanted)
+        *improved = take_bound(registry, filter, task, list[count - 1].bound, message->found_unix_ns);
+    *improved |= take_ranks(registry, filter, task, list, count, message->found_unix_ns);
+    registry->counters.dropped += registry->counters.unique == unique;
+    bound_ranks_unref(list, count);
     return NULL;
 }
 

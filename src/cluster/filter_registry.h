@@ -5,6 +5,9 @@
  * task. A task is never told what it reported itself or something no stronger, because the strongest bound is at least
  * as strong as each report, and the report that makes it so clears the reporter's bit. An improvement costs O(tasks).
  *
+ * Tasks that report ranks (expr/bound_ranks.h) together prove bounds that none of them has; such a bound goes to all of
+ * them, so it costs a message more than one that a task reported.
+ *
  * A task whose steps are known (cluster/bound_steps.h) is told at once of what passes more of them than all it knows,
  * and of the rest at a pace of its own.
  *
@@ -39,6 +42,12 @@ void filter_registry_set_steps(struct filter_registry *registry, uint64_t id, si
  * the query's, or the values are not of its types. A bound that the memory pool refuses room for is dropped. */
 kith_error *filter_registry_report(struct filter_registry *registry, size_t task, const struct bound_message *message,
                                    bool *improved) _must_check_;
+
+/* Before any report: the Top-K keeps `wanted` rows, and tasks may report ranks. */
+kith_error *filter_registry_collect_ranks(struct filter_registry *registry, uint64_t id, uint64_t wanted) _must_check_;
+/* All ranks that `task` has; as filter_registry_report otherwise. */
+kith_error *filter_registry_report_ranks(struct filter_registry *registry, size_t task,
+                                         const struct ranks_message *message, bool *improved) _must_check_;
 
 struct filter_registry_update {
     uint64_t filter_id;

@@ -9,9 +9,10 @@
 
 /* X(field, name, unit, meaning) */
 #define KITH_SHARING_COUNTERS(X)                                                                     \
-    X(produced, "reported", COUNT_UNIT, "bounds that tasks reported")                                \
-    X(unique, "unique", COUNT_UNIT, "those that were stronger than any before")                      \
-    X(dropped, "weaker", COUNT_UNIT, "those that were not")                                          \
+    X(produced, "reported", COUNT_UNIT, "bounds or ranks that tasks reported")                       \
+    X(unique, "unique", COUNT_UNIT, "bounds that were stronger than any before")                     \
+    X(combined, "combined", COUNT_UNIT, "those that no task had: proved by several together")        \
+    X(dropped, "weaker", COUNT_UNIT, "reports that made no stronger bound")                          \
     X(superseded, "superseded", COUNT_UNIT,                                                          \
       "bounds that waited for a task when a stronger one took their place, or the task had as good") \
     X(sent, "sent", COUNT_UNIT, "bounds that were sent to tasks")                                    \

@@ -207,8 +207,9 @@ static kith_error *plan_sharing(struct cutter *cutter, size_t cut, const struct 
         return NULL;
     struct sort_order order = scan->dynamic_filters[0].exprs[0].order;
     stages->filter_id = scan->dynamic_filters[0].id;
+    stages->fetch = topk_fetch(cutter, cut);
     TRY(stages_list_groups(scan, shares, &groups, &count));
-    stages_find_promise(groups, count, order, topk_fetch(cutter, cut), stages->tasks, &stages->promise);
+    stages_find_promise(groups, count, order, stages->fetch, stages->tasks, &stages->promise);
     return stages_find_steps(cutter->arena, groups, count, order, stages);
 }
 

@@ -39,6 +39,7 @@ struct stage_plan {
     struct stage_task *tasks;
     struct stage_promise promise;
     uint64_t filter_id;       /* of the Top-K that promise and steps are about; 0 = none */
+    int64_t fetch;            /* rows that it keeps */
     struct bound_steps steps; /* of the row groups of all tasks */
 };
 

@@ -12,13 +12,10 @@ static size_t steps_passed(const struct task_filter *filter, const struct bound 
     return filter->steps == NULL ? 0 : bound_steps_passed(filter->steps, &bound->values[0]);
 }
 
-/* Called by whatever fiber found the bound; says only that there is one. What is worth little waits until something
- * else is sent. */
-static void note_bound(struct dynamic_filter_watcher *watcher, enum bound_origin origin, struct bound *bound)
+/* Called by whatever fiber found the bound or ranks of which it is the best; says only that there is news. What is
+ * worth little waits until something else is sent. */
+static void note_news(struct task_filter *filter, const struct bound *bound)
 {
-    struct task_filter *filter = CONTAINER_OF(watcher, struct task_filter, watcher);
-    if (origin != BOUND_LOCAL)
-        return;
     HOLD_MUTEX(&filter->task->mutex);
     bool worthwhile = filter->steps == NULL || steps_passed(filter, bound) > filter->passed;
     if (worthwhile && !filter->worthwhile)
@@ -27,10 +24,62 @@ static void note_bound(struct dynamic_filter_watcher *watcher, enum bound_origin
     filter->worthwhile = filter->worthwhile || worthwhile;
 }
 
-void task_note_known_locked(struct task *task, size_t filter_index, const struct bound *bound)
+static void note_bound(struct dynamic_filter_watcher *watcher, enum bound_origin origin, struct bound *bound)
+{
+    if (origin == BOUND_LOCAL)
+        note_news(CONTAINER_OF(watcher, struct task_filter, watcher), bound);
+}
+
+static void note_ranks(struct dynamic_filter_watcher *watcher, struct bound *best)
+{
+    note_news(CONTAINER_OF(watcher, struct task_filter, watcher), best);
+}
+
+/* Ranks are of use from the first step on that no known bound passes. */
+static kith_error *limit_ranks(struct task *task, size_t filter_index)
 {
     struct task_filter *filter = &task->filters[filter_index];
-    filter->passed = MAX(filter->passed, steps_passed(filter, bound));
+    _cleanup_(bound_unref) struct bound *floor = NULL;
+    if (filter->steps == NULL || !task->share_ranks)
+        return NULL;
+    bool wanted = filter->passed < filter->steps->count;
+    if (wanted)
+        TRY(bound_new_planned(&filter->steps->values[filter->passed], filter->steps->order, &floor));
+    dynamic_filter_limit_ranks(task->context.filters[filter_index], wanted, floor);
+    return NULL;
+}
+
+kith_error *task_note_known_locked(struct task *task, size_t filter_index, const struct bound *bound)
+{
+    struct task_filter *filter = &task->filters[filter_index];
+    size_t passed = steps_passed(filter, bound);
+    if (passed <= filter->passed)
+        return NULL;
+    filter->passed = passed;
+    return limit_ranks(task, filter_index);
+}
+
+/* The Top-K that tightens the filter. */
+static const struct physical_plan *find_topk(const struct physical_plan *plan, uint64_t filter_id)
+{
+    if (plan->kind == PHYSICAL_SORT && plan->sort.filter_id == filter_id)
+        return plan;
+    const struct physical_plan *found = NULL;
+    for (size_t i = 0; i < plan->input_count && found == NULL; i++)
+        found = find_topk(plan->inputs[i], filter_id);
+    return found;
+}
+
+static kith_error *collect_ranks(struct task *task, size_t filter_index)
+{
+    /* To count the rows of a larger heap takes as long as several messages. */
+    enum { MOST_ROWS = 100000 };
+    struct dynamic_filter *filter = task->context.filters[filter_index];
+    const struct physical_plan *topk = find_topk(task->plan, dynamic_filter_id(filter));
+    if (!task->share_ranks || topk == NULL || topk->sort.fetch <= 0 || topk->sort.fetch > MOST_ROWS)
+        return NULL;
+    TRY(dynamic_filter_collect_ranks(filter, topk->partitions, (uint64_t)topk->sort.fetch, task->pool));
+    return limit_ranks(task, filter_index);
 }
 
 static kith_error *keep_steps(struct task *task, size_t filter_index, const struct set_plan *request)
@@ -68,7 +117,9 @@ static kith_error *prepare_filters(struct task *task, const struct set_plan *req
         task->filters[i].pace = pace_of_settings(&task->context.settings, (size_t)request->task_count);
         task->filters[i].others_pace = pace_of_others(now_ns);
         TRY(keep_steps(task, i, request));
+        TRY(collect_ranks(task, i));
         task->filters[i].watcher.changed = note_bound;
+        task->filters[i].watcher.ranked = note_ranks;
         dynamic_filter_watch(task->context.filters[i], &task->filters[i].watcher);
     }
     return NULL;
@@ -87,6 +138,8 @@ kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request,
     atomic_fetch_add_explicit(&tasks->live, 1, memory_order_relaxed);
     task->key = request->key;
     task->share_bounds = request->share_bounds;
+    task->share_ranks = request->share_ranks;
+    task->others_wait = request->others_wait;
     task->plan_received_unix_ns = runtime_clock(runtime)->wall_ns(runtime_clock(runtime));
     TRY(plan_decode((const uint8_t *)request->plan.data, request->plan.length, &task->arena, &task->plan));
     TRY(plan_defer_columns(&task->arena, &request->settings, &task->plan));
@@ -171,7 +224,7 @@ kith_error *task_apply_bound(struct task *task, const struct bound_message *mess
     int64_t delay = task_clock(task)->wall_ns(task_clock(task)) - message->found_unix_ns;
     HOLD_MUTEX(&task->mutex);
     struct bound_traffic *traffic = &task->traffic[i];
-    task_note_known_locked(task, i, bound);
+    TRY(task_note_known_locked(task, i, bound));
     traffic->bytes_received += bytes;
     /* Clocks of two machines may disagree by more than it took. */
     if (after.applied > before.applied && message->found_unix_ns != 0 && delay > 0) {

@@ -46,7 +46,8 @@ struct task {
     struct task_context context;
     struct operator_tree *tree;
     struct task_filter *filters; /* by the order of context.filters */
-    bool share_bounds;
+    bool share_bounds, share_ranks;
+    bool others_wait; /* for what it finds, or its end */
     int64_t plan_received_unix_ns;
 
     pthread_mutex_t mutex;   /* guards what follows */
@@ -72,7 +73,7 @@ void task_stop(struct task *task);
 kith_error *task_wait_idle(struct task *task) _must_check_;
 
 /* The coordinator knows of the bound. The mutex is held. */
-void task_note_known_locked(struct task *task, size_t filter_index, const struct bound *bound);
+kith_error *task_note_known_locked(struct task *task, size_t filter_index, const struct bound *bound) _must_check_;
 
 /* A bound that a sibling found, and how many bytes it took to say so. */
 kith_error *task_apply_bound(struct task *task, const struct bound_message *message, size_t bytes) _must_check_;

@@ -17,6 +17,7 @@ struct reporter {
     uint64_t (*sent_nodes)[METRIC_COUNT];
     int64_t progress_interval_ns;
     int64_t next_progress_ns;
+    bool told_end;
 };
 
 static kith_error *send_message(struct grpc_call *call, const struct worker_message *message, size_t *bytes_sent)
@@ -33,35 +34,80 @@ static kith_error *send_metrics(struct reporter *reporter, bool final)
     struct worker_message message = {.kind = WORKER_METRICS};
     size_t bytes = reporter->task->tree->node_count * sizeof *reporter->nodes;
     task_read_metrics(reporter->task, reporter->nodes, &message.metrics);
-    if (!final && memcmp(reporter->nodes, reporter->sent_nodes, bytes) == 0)
+    if (!final && !reporter->told_end && memcmp(reporter->nodes, reporter->sent_nodes, bytes) == 0)
         return NULL;
     memcpy(reporter->sent_nodes, reporter->nodes, bytes);
     message.metrics.final = final;
     return send_message(reporter->call, &message, &bytes);
 }
 
-/* The strongest bound that filter `i` has now, unless a sibling's is as strong: the coordinator has that one. */
-static kith_error *send_bound(struct reporter *reporter, size_t i, struct pace *pace)
+/* What rules out rows of long texts would soon cost more than reading them. */
+static bool is_short(const struct bound *bound)
+{
+    return bound->key_length <= LIMIT_BOUND_BYTES;
+}
+
+/* The strongest bound that the filter has found, unless a sibling's is as strong: the coordinator has that one. */
+static struct bound *own_bound(struct dynamic_filter *filter)
+{
+    _cleanup_(bound_unref) struct bound *local = dynamic_filter_slot(filter, BOUND_LOCAL);
+    _cleanup_(bound_unref) struct bound *remote = dynamic_filter_slot(filter, BOUND_REMOTE);
+    bool worse = local == NULL || (remote != NULL && bound_compare(local, remote) >= 0);
+    return worse || !is_short(local) ? NULL : TAKE(local);
+}
+
+/* As ranks, of which the bound is the last: so many rows as are wanted are no worse. */
+static kith_error *send_ranks(struct reporter *reporter, struct dynamic_filter *filter, struct bound *bound,
+                              size_t *bytes)
+{
+    struct bound_rank ranks[LIMIT_BOUND_RANKS];
+    struct rank_message messages[LIMIT_BOUND_RANKS];
+    struct worker_message message = {.kind = WORKER_PRODUCED_RANKS};
+    size_t count = dynamic_filter_ranks(filter, ranks);
+    if (bound != NULL)
+        ranks[count++] = (struct bound_rank){bound_ref(bound), dynamic_filter_wanted(filter)};
+    for (size_t i = 0; i < count; i++)
+        messages[i] = (struct rank_message){.values = ranks[i].bound->values, .rows = ranks[i].rows};
+    const struct clock *clock = task_clock(reporter->task);
+    message.ranks =
+        (struct ranks_message){.filter_id = dynamic_filter_id(filter),
+                               .value_count = dynamic_filter_exprs(filter, &(const struct sort_expr *){0}),
+                               .rank_count = count,
+                               .ranks = messages,
+                               .found_unix_ns = count == 0 ? 0 : wall_time_of(clock, ranks[0].bound->found_ns)};
+    kith_error *error = count == 0 ? NULL : send_message(reporter->call, &message, bytes);
+    bound_ranks_unref(ranks, count);
+    return error;
+}
+
+static kith_error *send_bound(struct reporter *reporter, struct dynamic_filter *filter, struct bound *bound,
+                              size_t *bytes)
+{
+    struct worker_message message = {.kind = WORKER_PRODUCED_BOUND};
+    if (bound == NULL)
+        return NULL;
+    message.bound =
+        bound_to_message(dynamic_filter_id(filter), bound, wall_time_of(task_clock(reporter->task), bound->found_ns));
+    return send_message(reporter->call, &message, bytes);
+}
+
+static kith_error *send_news(struct reporter *reporter, size_t i, struct pace *pace)
 {
     struct task *task = reporter->task;
     struct dynamic_filter *filter = task->context.filters[i];
-    _cleanup_(bound_unref) struct bound *local = dynamic_filter_slot(filter, BOUND_LOCAL);
-    _cleanup_(bound_unref) struct bound *remote = dynamic_filter_slot(filter, BOUND_REMOTE);
-    if (local == NULL || (remote != NULL && bound_compare(remote, local) <= 0))
+    _cleanup_(bound_unref) struct bound *bound = own_bound(filter);
+    size_t bytes = 0;
+    if (dynamic_filter_wanted(filter) > 0)
+        TRY(send_ranks(reporter, filter, bound, &bytes));
+    else
+        TRY(send_bound(reporter, filter, bound, &bytes));
+    if (bytes == 0)
         return NULL;
-    /* What rules out rows of long texts would soon cost more than reading them. */
-    if (local->key_length > LIMIT_BOUND_BYTES)
-        return NULL;
-    struct worker_message message = {.kind = WORKER_PRODUCED_BOUND};
-    message.bound = bound_to_message(dynamic_filter_id(filter), local, wall_time_of(task_clock(task), local->found_ns));
-    size_t bytes;
-    TRY(send_message(reporter->call, &message, &bytes));
     pace_sent(pace, clock_monotonic_ns(task_clock(task)));
     HOLD_MUTEX(&task->mutex);
-    task_note_known_locked(task, i, local);
     task->traffic[i].sent++;
     task->traffic[i].bytes_sent += bytes;
-    return NULL;
+    return bound == NULL ? NULL : task_note_known_locked(task, i, bound);
 }
 
 struct occasion {
@@ -89,6 +135,11 @@ static bool find_news(const struct task *task, int64_t now_ns, struct occasion *
     return false;
 }
 
+static bool has_ended(const struct task *task)
+{
+    return task->executions == 0 && task->finished_unix_ns != 0;
+}
+
 /* Suspends until there is something to send. */
 static kith_error *wait_for_occasion(struct reporter *reporter, struct occasion *out)
 {
@@ -96,10 +147,15 @@ static kith_error *wait_for_occasion(struct reporter *reporter, struct occasion 
     HOLD_MUTEX(&task->mutex);
     for (;;) {
         int64_t now_ns = clock_monotonic_ns(task_clock(task)), due_ns;
+        bool end_is_news = task->others_wait && has_ended(task) && !reporter->told_end;
         out->kind = OCCASION_STOP;
-        if (task->stopping || find_news(task, now_ns, out, &due_ns))
+        /* Whoever waits is told of the end after all bounds. */
+        if (task->stopping || find_news(task, end_is_news ? INT64_MAX : now_ns, out, &due_ns))
             return NULL;
         out->kind = OCCASION_PROGRESS;
+        reporter->told_end = reporter->told_end || end_is_news;
+        if (end_is_news)
+            return NULL;
         if (task->executions > 0)
             due_ns = MIN(due_ns, reporter->next_progress_ns);
         if (task->executions > 0 && now_ns >= reporter->next_progress_ns)
@@ -122,7 +178,7 @@ static kith_error *report(void *argument)
         if (occasion.kind == OCCASION_STOP)
             return NULL;
         if (occasion.kind == OCCASION_BOUND) {
-            TRY(send_bound(reporter, occasion.filter, occasion.pace));
+            TRY(send_news(reporter, occasion.filter, occasion.pace));
             continue;
         }
         TRY(send_metrics(reporter, false));

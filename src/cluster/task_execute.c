@@ -40,8 +40,11 @@ static void end_execution(struct task *task)
 {
     HOLD_MUTEX(&task->mutex);
     task->finished_unix_ns = task_clock(task)->wall_ns(task_clock(task));
-    if (--task->executions == 0)
-        wait_list_wake_all(&task->idle);
+    if (--task->executions > 0)
+        return;
+    wait_list_wake_all(&task->idle);
+    if (task->others_wait)
+        wait_list_wake_all(&task->sender);
 }
 
 static kith_error *send_flight(struct execution *execution, uint64_t partition, const struct ipc_message *message)

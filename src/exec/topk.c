@@ -1,12 +1,13 @@
 /*
  * SortExec with a fetch: the best K rows of a partition, in order. All partitions of a task share one dynamic filter;
- * each publishes its K-th key there, and skips rows that are no better than the strongest one known.
+ * each publishes its K-th key there, and some keys before that for what several hold together, and skips rows that are
+ * no better than the strongest bound known.
  */
 #include "base/limits.h"
 #include "exec/operators.h"
 #include "exec/row_store.h"
 #include "exec/sort_keys_eval.h"
-#include "exec/topk_heap.h"
+#include "exec/topk_ranks.h"
 #include "runtime/fiber.h"
 
 struct topk_stream {
@@ -23,6 +24,9 @@ struct topk_stream {
     struct dynamic_filter *filter; /* borrowed from the context; NULL = none */
     struct bound *bound;           /* strongest known to this stream; NULL = none */
     uint64_t generation;           /* of the filter when `bound` was taken from it */
+    size_t partition;
+    uint64_t unranked; /* rows that entered since the ranks were told */
+    uint64_t ranked;   /* rows of the last of those */
     struct reservation reservation;
     struct batch *result; /* once the input has ended */
     size_t emitted;
@@ -40,6 +44,16 @@ static void refresh_bound(struct topk_stream *topk)
     topk->bound = dynamic_filter_bound(topk->filter, &origin);
 }
 
+/* The sort expressions of a row held. */
+static kith_error *row_bound(struct topk_stream *topk, const struct topk_entry *entry, struct bound **out)
+{
+    struct row_store *rows = &topk->rows;
+    size_t row = (size_t)entry->row, i = 0;
+    while (row >= rows->batches[i]->rows)
+        row -= rows->batches[i++]->rows;
+    return sort_evaluators_bound(&topk->evaluators, rows->batches[i], row, out);
+}
+
 /* Builds the bound from the worst row held and tells the others. */
 static kith_error *publish_bound(struct topk_stream *topk)
 {
@@ -49,11 +63,7 @@ static kith_error *publish_bound(struct topk_stream *topk)
         return NULL;
 
     _cleanup_(bound_unref) struct bound *bound = NULL;
-    struct row_store *rows = &topk->rows;
-    size_t row = (size_t)worst->row, i = 0;
-    while (row >= rows->batches[i]->rows)
-        row -= rows->batches[i++]->rows;
-    TRY(sort_evaluators_bound(&topk->evaluators, rows->batches[i], row, &bound));
+    TRY(row_bound(topk, worst, &bound));
     bool stronger = true;
     if (topk->filter != NULL)
         dynamic_filter_offer(topk->filter, BOUND_LOCAL, bound, &stronger);
@@ -64,7 +74,41 @@ static kith_error *publish_bound(struct topk_stream *topk)
     return NULL;
 }
 
-static kith_error *offer_rows(struct topk_stream *topk, struct batch *batch, size_t *entered)
+/* Tells what is held that is of use together with what others hold. Very long texts are not told. */
+static kith_error *publish_ranks(struct topk_stream *topk)
+{
+    struct topk_rank ranks[LIMIT_BOUND_RANKS];
+    struct bound_rank list[LIMIT_BOUND_RANKS];
+    kith_error *error = NULL;
+    size_t made = 0;
+    refresh_bound(topk);
+    _cleanup_(bound_unref) struct bound *floor = dynamic_filter_ranks_floor(topk->filter);
+    size_t count = topk_ranks(&topk->heap, topk->bound, floor, ranks);
+    for (size_t i = 0; i < count && error == NULL; i++) {
+        if (ranks[i].entry->key_length > LIMIT_BOUND_BYTES)
+            continue;
+        list[made].rows = ranks[i].rows;
+        error = row_bound(topk, ranks[i].entry, &list[made].bound);
+        made += error == NULL;
+    }
+    if (error == NULL)
+        dynamic_filter_offer_ranks(topk->filter, topk->partition, list, made);
+    topk->unranked = 0;
+    topk->ranked = count == 0 ? 0 : ranks[count - 1].rows;
+    while (made > 0)
+        bound_unref(list[--made].bound);
+    return error;
+}
+
+/* Once a quarter of them are new. `best` is the best key among these. */
+static bool ranks_are_news(const struct topk_stream *topk, struct str best)
+{
+    return topk->filter != NULL && topk->unranked * 4 >= MAX(topk->ranked, (uint64_t)4) &&
+           dynamic_filter_wants_rank(topk->filter, best);
+}
+
+/* *best is the best key that has entered. */
+static kith_error *offer_rows(struct topk_stream *topk, struct batch *batch, size_t *entered, struct str *best)
 {
     size_t rows = batch_row_count(batch);
     if (rows > topk->entered_capacity) {
@@ -74,10 +118,14 @@ static kith_error *offer_rows(struct topk_stream *topk, struct batch *batch, siz
     *entered = 0;
     for (size_t i = 0; i < rows; i++) {
         bool enters;
+        struct str key = sort_keys_get(&topk->keys, i);
         uint64_t number = topk->rows.row_count + *entered;
-        TRY(topk_heap_offer(&topk->heap, sort_keys_get(&topk->keys, i), number, &enters));
-        if (enters)
-            topk->entered[(*entered)++] = batch->selection == NULL ? (uint32_t)i : batch->selection->rows[i];
+        TRY(topk_heap_offer(&topk->heap, key, number, &enters));
+        if (!enters)
+            continue;
+        if (*entered == 0 || str_compare(key, *best) < 0)
+            *best = key;
+        topk->entered[(*entered)++] = batch->selection == NULL ? (uint32_t)i : batch->selection->rows[i];
     }
     return NULL;
 }
@@ -107,6 +155,7 @@ static kith_error *insert_batch(struct topk_stream *topk, struct batch *batch)
 {
     _cleanup_(batch_unref) struct batch *candidates = NULL;
     size_t entered;
+    struct str best;
     refresh_bound(topk);
     if (topk->bound == NULL)
         candidates = batch_ref(batch);
@@ -115,15 +164,28 @@ static kith_error *insert_batch(struct topk_stream *topk, struct batch *batch)
     if (batch_row_count(candidates) == 0)
         return NULL;
     TRY(sort_evaluators_encode(&topk->evaluators, candidates, &topk->keys));
-    TRY(offer_rows(topk, candidates, &entered));
+    TRY(offer_rows(topk, candidates, &entered, &best));
     if (entered == 0)
         return NULL;
     metric_add(topk->node->metrics, METRIC_ROW_REPLACEMENTS, entered);
     TRY(row_store_append(&topk->rows, candidates, topk->entered, entered));
     if (topk_heap_is_full(&topk->heap))
         TRY(publish_bound(topk));
+    topk->unranked += entered;
+    if (ranks_are_news(topk, best))
+        TRY(publish_ranks(topk));
     TRY(compact_rows(topk));
     return account(topk);
+}
+
+/* Nothing more will enter, however little it was. */
+static kith_error *publish_last_ranks(struct topk_stream *topk)
+{
+    if (topk->filter == NULL || topk->unranked == 0 || topk->heap.count == 0)
+        return NULL;
+    const struct topk_entry *best = topk_heap_best(&topk->heap);
+    struct str key = {(const char *)best->key, best->key_length};
+    return dynamic_filter_wants_rank(topk->filter, key) ? publish_ranks(topk) : NULL;
 }
 
 static kith_error *consume_input(struct topk_stream *topk)
@@ -132,7 +194,7 @@ static kith_error *consume_input(struct topk_stream *topk)
         _cleanup_(batch_unref) struct batch *batch = NULL;
         TRY(stream_next(topk->input, &batch));
         if (batch == NULL)
-            return NULL;
+            return publish_last_ranks(topk);
         int64_t start = operator_now(topk->node);
         TRY(insert_batch(topk, batch));
         operator_charge_time(topk->node, start);
@@ -207,7 +269,8 @@ static void topk_free(struct stream *stream)
 
 static const struct stream_ops topk_stream_ops = {.next = topk_next, .free = topk_free, .hands_out = true};
 
-kith_error *topk_stream_new(struct exec_operator *node, struct stream *take_input, struct stream **out)
+kith_error *topk_stream_new(struct exec_operator *node, size_t partition, struct stream *take_input,
+                            struct stream **out)
 {
     _cleanup_(stream_free) struct stream *input = take_input;
     const struct physical_plan *plan = node->plan;
@@ -219,6 +282,7 @@ kith_error *topk_stream_new(struct exec_operator *node, struct stream *take_inpu
     TRY(NEW(&topk));
     topk->stream = operator_stream(node, &topk_stream_ops);
     topk->node = node;
+    topk->partition = partition;
     topk->input = TAKE(input);
     topk->reservation = reservation_make(node->context->pool, "Top-K");
     topk->filter = task_context_filter(node->context, plan->sort.filter_id);

@@ -29,9 +29,9 @@ static struct str key_of(const struct topk_entry *entry)
     return (struct str){(const char *)entry->key, entry->key_length};
 }
 
-/* Order by key; equal prefixes of keys say nothing yet. */
-static int compare_entries(const struct topk_entry *a, const struct topk_entry *b)
+int topk_entry_compare(const struct topk_entry *a, const struct topk_entry *b)
 {
+    /* Equal prefixes of keys say nothing yet. */
     if (a->prefix != b->prefix)
         return a->prefix < b->prefix ? -1 : 1;
     return str_compare(key_of(a), key_of(b));
@@ -86,7 +86,7 @@ static void sift_up(struct topk_heap *heap, size_t i, struct topk_entry entry)
 {
     while (i > 0) {
         size_t parent = (i - 1) / 2;
-        if (compare_entries(&heap->entries[parent], &entry) >= 0)
+        if (topk_entry_compare(&heap->entries[parent], &entry) >= 0)
             break;
         heap->entries[i] = heap->entries[parent];
         i = parent;
@@ -106,7 +106,7 @@ static void sift_down(struct topk_heap *heap)
         bool other_is_larger =
             entries[other].prefix > entries[child].prefix; /* no branch: it would be a coin's throw */
         if (entries[other].prefix == entries[child].prefix)
-            other_is_larger = compare_entries(&entries[other], &entries[child]) > 0;
+            other_is_larger = topk_entry_compare(&entries[other], &entries[child]) > 0;
         child = other_is_larger ? other : child;
         entries[hole] = entries[child];
         hole = child;
@@ -134,7 +134,7 @@ kith_error *topk_heap_offer(struct topk_heap *heap, struct str key, uint64_t row
 static int compare_for_output(const void *a, const void *b)
 {
     const struct topk_entry *x = a, *y = b;
-    int order = compare_entries(x, y);
+    int order = topk_entry_compare(x, y);
     return order != 0 ? order : x->row < y->row ? -1 : x->row > y->row;
 }
 

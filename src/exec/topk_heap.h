@@ -27,6 +27,9 @@ struct topk_heap {
     size_t key_bytes; /* capacity of all keys */
 };
 
+/* By key alone. */
+int topk_entry_compare(const struct topk_entry *a, const struct topk_entry *b);
+
 void topk_heap_init(struct topk_heap *heap, size_t limit);
 void topk_heap_reset(struct topk_heap *heap);
 DEFINE_VALUE_CLEANUP(topk_heap_reset, struct topk_heap)

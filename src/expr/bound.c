@@ -51,6 +51,12 @@ kith_error *bound_new(const struct scalar *values, const struct sort_order *orde
     return NULL;
 }
 
+size_t bound_memory_bytes(const struct bound *bound)
+{
+    /* Strings lie in the bound and, escaped, in its key. */
+    return sizeof *bound + bound->value_count * sizeof *bound->values + 2 * bound->key_length;
+}
+
 struct bound *bound_ref(struct bound *bound)
 {
     refcount_take(&bound->refs);

@@ -14,6 +14,8 @@
 #ifndef KITH_EXPR_DYNAMIC_FILTER_H
 #define KITH_EXPR_DYNAMIC_FILTER_H
 
+#include "base/limits.h"
+#include "base/memory_pool.h"
 #include "base/refcount.h"
 #include "columnar/batch.h"
 #include "expr/expr.h"
@@ -34,6 +36,8 @@ kith_error *bound_new(const struct scalar *values, const struct sort_order *orde
 struct bound *bound_ref(struct bound *bound);
 void bound_unref(struct bound *bound);
 DEFINE_CLEANUP(bound_unref, struct bound)
+/* About what it takes, for whoever accounts for it. */
+size_t bound_memory_bytes(const struct bound *bound);
 /* The bound that says so much of the first sort expression alone, and keeps what equals it. */
 kith_error *bound_new_planned(const struct scalar *value, struct sort_order order, struct bound **out) _must_check_;
 /* <0 when `a` is stronger (excludes more). Both of the same sort. */
@@ -43,11 +47,18 @@ bool bound_is_beaten_by(const struct bound *bound, struct str key);
 /* Whether a row with that key of all sort expressions is worse than the bound, and so beyond K rows. */
 bool bound_is_ahead_of(const struct bound *bound, struct str key);
 
+/* So many rows of somebody's are no worse than `bound`, which is of all sort expressions. Not a bound of the sort
+ * unless they are K. */
+struct bound_rank {
+    struct bound *bound;
+    uint64_t rows;
+};
+
 /* In the order in which what they rule out is counted: "remote" means what no other bound had ruled out. */
 enum bound_origin { BOUND_PLANNED, BOUND_LOCAL, BOUND_REMOTE, BOUND_ORIGINS };
 
 struct dynamic_filter_counters {
-    uint64_t produced; /* local bounds offered that were stronger than the local one before */
+    uint64_t produced; /* local bounds that were stronger than the local one before */
     uint64_t received; /* remote bounds that arrived */
     uint64_t applied;  /* remote bounds that were stronger than both slots when they arrived */
 };
@@ -68,13 +79,33 @@ size_t dynamic_filter_exprs(const struct dynamic_filter *filter, const struct so
 /* Keeps the bound (takes a reference) if it is stronger than the slot's. *stronger tells. Then tells the watchers. */
 void dynamic_filter_offer(struct dynamic_filter *filter, enum bound_origin origin, struct bound *bound, bool *stronger);
 
-/* Is told, outside of locks and by whoever made the change, that the slot has a stronger bound. Stays in its place
- * until no more bounds are offered. */
+/* Is told, outside of locks and by whoever made the change, that the slot has a stronger bound, and of the best of new
+ * ranks (NULL: wants not to be). Stays in its place until no more bounds are offered. */
 struct dynamic_filter_watcher {
     void (*changed)(struct dynamic_filter_watcher *watcher, enum bound_origin origin, struct bound *bound);
+    void (*ranked)(struct dynamic_filter_watcher *watcher, struct bound *best);
     struct dynamic_filter_watcher *next; /* the filter's */
 };
 void dynamic_filter_watch(struct dynamic_filter *filter, struct dynamic_filter_watcher *watcher);
+
+/* Ranks (expr/bound_ranks.h): what several Top-Ks hold together, as the partitions of a task do, may prove a local
+ * bound that none of them has, and is passed on for the same purpose.
+ *
+ * Before the filter is used: that `holders` Top-Ks, numbered from 0, keep up to `wanted` rows each, and that a rank is
+ * of use. What is kept of it is reserved from `pool`. */
+kith_error *dynamic_filter_collect_ranks(struct dynamic_filter *filter, size_t holders, uint64_t wanted,
+                                         struct memory_pool *pool) _must_check_;
+uint64_t dynamic_filter_wanted(const struct dynamic_filter *filter); /* as given then; 0 = ranks are not collected */
+/* Only ranks whose first value is as good as this are of use, or none is. */
+void dynamic_filter_limit_ranks(struct dynamic_filter *filter, bool wanted, struct bound *floor);
+struct bound *dynamic_filter_ranks_floor(struct dynamic_filter *filter); /* a new reference; NULL = none */
+/* Whether a row with this key is of use in a rank. */
+bool dynamic_filter_wants_rank(struct dynamic_filter *filter, struct str key);
+/* All that the holder has to say now, best first. Then tells the watchers. Without room in the pool nothing is kept. */
+void dynamic_filter_offer_ranks(struct dynamic_filter *filter, size_t holder, const struct bound_rank *list,
+                                size_t count);
+/* What the holders say together. New references. */
+size_t dynamic_filter_ranks(struct dynamic_filter *filter, struct bound_rank out[LIMIT_BOUND_RANKS]);
 
 /* Number of changes so far: cheap test whether a snapshot is still current. */
 uint64_t dynamic_filter_generation(const struct dynamic_filter *filter);

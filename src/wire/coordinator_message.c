@@ -44,6 +44,10 @@ static kith_error *encode_set_plan(const struct set_plan *plan, struct arena *ar
     request->query_start_time_ns = (uint64_t)plan->query_start_unix_ns;
     request->maybe_share_bounds_case = KITH__V1__SET_PLAN_REQUEST__MAYBE_SHARE_BOUNDS_SHARE_BOUNDS;
     request->share_bounds = plan->share_bounds;
+    request->maybe_share_ranks_case = KITH__V1__SET_PLAN_REQUEST__MAYBE_SHARE_RANKS_SHARE_RANKS;
+    request->share_ranks = plan->share_ranks;
+    request->maybe_others_wait_case = KITH__V1__SET_PLAN_REQUEST__MAYBE_OTHERS_WAIT_OTHERS_WAIT;
+    request->others_wait = plan->others_wait;
     TRY(ARENA_NEW_ARRAY(arena, &request->bound_steps, plan->steps_count));
     for (; request->n_bound_steps < plan->steps_count; request->n_bound_steps++)
         TRY(encode_steps(&plan->steps[request->n_bound_steps], arena, &request->bound_steps[request->n_bound_steps]));
@@ -126,6 +130,8 @@ static kith_error *decode_set_plan(const Kith__V1__SetPlanRequest *request, stru
     out->plan = (struct str){plan, request->plan_proto.len};
     out->query_start_unix_ns = (int64_t)request->query_start_time_ns;
     out->share_bounds = request->maybe_share_bounds_case != 0 && request->share_bounds;
+    out->share_ranks = request->maybe_share_ranks_case != 0 && request->share_ranks;
+    out->others_wait = request->maybe_others_wait_case != 0 && request->others_wait;
     TRY(decode_all_steps(request, arena, out));
     return decode_settings(request, &out->settings);
 }

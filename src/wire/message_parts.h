@@ -31,4 +31,10 @@ kith_error *bound_message_decode(const Kith__V1__DynamicFilterBound *message, st
 kith_error *metrics_set_encode(const uint64_t *values, struct arena *arena, Kith__V1__MetricsSet **out) _must_check_;
 kith_error *metrics_set_decode(const Kith__V1__MetricsSet *message, uint64_t *values) _must_check_;
 
+kith_error *ranks_message_encode(const struct ranks_message *ranks, struct arena *arena,
+                                 Kith__V1__DynamicFilterRanks **out) _must_check_;
+/* PROTOCOL unless there are as many values in each, and more rows at each step. */
+kith_error *ranks_message_decode(const Kith__V1__DynamicFilterRanks *message, struct arena *arena,
+                                 struct ranks_message *out) _must_check_;
+
 #endif

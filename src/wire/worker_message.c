@@ -29,6 +29,9 @@ kith_error *worker_message_encode(const struct worker_message *message, struct s
     if (message->kind == WORKER_METRICS) {
         envelope.inner_case = KITH__V1__WORKER_TO_COORDINATOR_MSG__INNER_TASK_METRICS;
         TRY(encode_metrics(&message->metrics, &arena, &envelope.task_metrics));
+    } else if (message->kind == WORKER_PRODUCED_RANKS) {
+        envelope.inner_case = KITH__V1__WORKER_TO_COORDINATOR_MSG__INNER_PRODUCED_RANKS;
+        TRY(ranks_message_encode(&message->ranks, &arena, &envelope.produced_ranks));
     } else {
         envelope.inner_case = KITH__V1__WORKER_TO_COORDINATOR_MSG__INNER_PRODUCED_DYNAMIC_FILTER;
         TRY(bound_message_encode(&message->bound, &arena, &envelope.produced_dynamic_filter));
@@ -70,6 +73,9 @@ kith_error *worker_message_decode(struct str bytes, struct arena *arena, struct 
     case KITH__V1__WORKER_TO_COORDINATOR_MSG__INNER_PRODUCED_DYNAMIC_FILTER:
         *out = (struct worker_message){.kind = WORKER_PRODUCED_BOUND};
         return bound_message_decode(envelope->produced_dynamic_filter, arena, &out->bound);
+    case KITH__V1__WORKER_TO_COORDINATOR_MSG__INNER_PRODUCED_RANKS:
+        *out = (struct worker_message){.kind = WORKER_PRODUCED_RANKS};
+        return ranks_message_decode(envelope->produced_ranks, arena, &out->ranks);
     default:
         return error_new(KITH_ERROR_PROTOCOL, "an empty message from a worker");
     }

@@ -24,7 +24,9 @@ enum { WORKER_PROTOCOL_VERSION = 1 };
 
 /* What a worker can do beyond running plans: X(identifier, bit, name). A peer that lacks one is never asked for it, and
  * bits that are not here are a newer worker's, which nobody here asks for. */
-#define KITH_WORKER_CAPABILITIES(X) X(TOPK_BOUNDS, 1, "topk-bounds")
+#define KITH_WORKER_CAPABILITIES(X)  \
+    X(TOPK_BOUNDS, 1, "topk-bounds") \
+    X(TOPK_RANKS, 2, "topk-ranks")
 
 enum worker_capability {
 #define CAPABILITY_ENUM(id, bit, name) CAPABILITY_##id = (bit),
@@ -62,6 +64,20 @@ struct bound_message {
     int64_t found_unix_ns; /* when the task found it, by its wall clock; 0 = not said */
 };
 
+/* All ranks that a task has to tell of one dynamic filter, best first: `rows` rows of it are no worse than the values.
+ */
+struct rank_message {
+    struct scalar *values;
+    uint64_t rows;
+};
+struct ranks_message {
+    uint64_t filter_id;
+    size_t value_count; /* of each */
+    size_t rank_count;  /* up to BOUND_RANKS */
+    struct rank_message *ranks;
+    int64_t found_unix_ns; /* when the newest of them was found; 0 = not said */
+};
+
 /* Values of a filter's first sort expression, weakest first: a bound is worth telling when it passes one of them. */
 struct steps_message {
     uint64_t filter_id;
@@ -78,6 +94,8 @@ struct set_plan {
     bool share_bounds; /* this task takes part in sharing */
     size_t steps_count;
     struct steps_message *steps; /* of a filter that has none, every bound is worth telling */
+    bool share_ranks;            /* it reports ranks, which its bound is one of */
+    bool others_wait;            /* it is to report its progress also when it has run, after all bounds */
 };
 
 enum coordinator_message_kind { COORDINATOR_SET_PLAN, COORDINATOR_APPLY_BOUND };
@@ -98,11 +116,12 @@ struct task_metrics {
     bool final;
 };
 
-enum worker_message_kind { WORKER_METRICS, WORKER_PRODUCED_BOUND };
+enum worker_message_kind { WORKER_METRICS, WORKER_PRODUCED_BOUND, WORKER_PRODUCED_RANKS };
 struct worker_message {
     enum worker_message_kind kind;
     struct task_metrics metrics;
     struct bound_message bound;
+    struct ranks_message ranks;
 };
 kith_error *worker_message_encode(const struct worker_message *message, struct strbuf *out) _must_check_;
 kith_error *worker_message_decode(struct str bytes, struct arena *arena, struct worker_message *out) _must_check_;

@@ -301,6 +301,78 @@ static void a_bound_of_a_very_long_text_is_not_shared(void **state)
     run_on(2, share_long_bounds, NULL);
 }
 
+static uint64_t combined(const struct outcome *outcome)
+{
+    const char *text = strstr(strbuf_text(&outcome->analyzed), "combined=");
+    return text == NULL ? 0 : strtoull(text + strlen("combined="), NULL, 10);
+}
+
+static const char half_each[] = "SELECT id, score FROM scores WHERE keep = 3 ORDER BY score DESC, id LIMIT 400";
+
+/* Each task has less than the 400 rows that are wanted, and no bound by itself. When the last of them tells what it
+ * holds, the query may be over before it is heard. */
+static kith_error *combine_ranks(void *argument)
+{
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    _cleanup_(outcome_reset) struct outcome alone = {0};
+    uint64_t seen = 0;
+    TRY(fixture_start(&fixture, 2));
+    TRY(fixture_run_embedded(&fixture, half_each, &alone));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk", "on"));
+    for (int i = 0; i < 200 && seen == 0; i++) {
+        _cleanup_(outcome_reset) struct outcome together = {0};
+        TRY(fixture_run(&fixture, half_each, &together));
+        TRY(expect_same_rows(half_each, &alone, &together));
+        seen = combined(&together);
+    }
+    EXPECT(seen > 0);
+    TRY(fixture_set(&fixture, "distributed.sibling_topk_ranks", "off"));
+    for (int i = 0; i < 10; i++) {
+        _cleanup_(outcome_reset) struct outcome without = {0};
+        TRY(fixture_run(&fixture, half_each, &without));
+        TRY(expect_same_rows(half_each, &alone, &without));
+        EXPECT(combined(&without) == 0);
+    }
+    return NULL;
+}
+
+static void tasks_with_too_few_rows_prove_a_bound_together(void **state)
+{
+    write_scores("scores/a.parquet", 1, 6, 500, -1);
+    write_scores("scores/b.parquet", 2, 6, 500, -1);
+    run_on(2, combine_ranks, NULL);
+}
+
+/* The second worker knows of bounds but of no ranks, the third of neither; the fourth is as the first. */
+static kith_error *mix_versions(void *argument)
+{
+    for (size_t workers = 2; workers <= 4; workers++) {
+        _cleanup_(fixture_stop) struct fixture fixture = {0};
+        _cleanup_(outcome_reset) struct outcome alone = {0};
+        fixture.options[1].without = CAPABILITY_TOPK_RANKS;
+        fixture.options[2].without = CAPABILITY_TOPK_RANKS | CAPABILITY_TOPK_BOUNDS;
+        TRY(fixture_start(&fixture, workers));
+        TRY(fixture_set(&fixture, "distributed.sibling_topk", "on"));
+        TRY(fixture_set(&fixture, "distributed.file_scan_config_bytes_per_partition", "1"));
+        TRY(fixture_run_embedded(&fixture, half_each, &alone));
+        for (int i = 0; i < 10; i++) {
+            _cleanup_(outcome_reset) struct outcome mixed = {0};
+            TRY(fixture_run(&fixture, half_each, &mixed));
+            TRY(expect_same_rows(half_each, &alone, &mixed));
+            TRY(expect_text(strbuf_text(&mixed.analyzed), "bounds: reported="));
+            EXPECT(workers == 4 || combined(&mixed) == 0);
+        }
+    }
+    return NULL;
+}
+
+static void workers_of_different_abilities_share_what_each_knows(void **state)
+{
+    write_scores("scores/a.parquet", 1, 6, 500, -1);
+    write_scores("scores/b.parquet", 2, 6, 500, -1);
+    run_on(2, mix_versions, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +383,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_analysed_plan_tells_of_each_task, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(auto_is_silent_where_no_bound_rules_out_a_row_group, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(tasks_with_too_few_rows_prove_a_bound_together, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(workers_of_different_abilities_share_what_each_knows, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(each_of_four_settings_forbids_sharing, temporary_folder_enter,
                                         temporary_folder_leave),

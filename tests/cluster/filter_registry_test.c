@@ -225,6 +225,97 @@ static void an_improvement_costs_a_message_to_each_other_task_at_most(void **sta
     }
 }
 
+/* Up to three ranks (value, rows), the end marked by rows of 0. */
+struct said {
+    int64_t value;
+    uint64_t rows;
+};
+
+static kith_error *report_ranks(struct filter_registry *registry, size_t task, const struct said *said, bool *improved)
+{
+    struct scalar values[3];
+    struct rank_message ranks[3];
+    struct ranks_message message = {.filter_id = 1, .value_count = 1, .ranks = ranks};
+    for (; message.rank_count < 3 && said[message.rank_count].rows > 0; message.rank_count++) {
+        size_t i = message.rank_count;
+        values[i] = (struct scalar){.type = {.id = TYPE_INT64}, .int64 = said[i].value};
+        ranks[i] = (struct rank_message){&values[i], said[i].rows};
+    }
+    return filter_registry_report_ranks(registry, task, &message, improved);
+}
+
+static struct filter_registry *registry_of_ranks(size_t tasks, uint64_t wanted)
+{
+    struct filter_registry *registry = registry_of(tasks, 0);
+    assert_ok(filter_registry_collect_ranks(registry, 1, wanted));
+    return registry;
+}
+
+static void tasks_together_prove_a_bound_that_goes_to_all_of_them(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of_ranks(3, 10);
+    bool improved;
+    assert_ok(report_ranks(registry, 0, (const struct said[4]){{90, 3}, {80, 6}}, &improved));
+    assert_false(improved);
+    assert_ok(report_ranks(registry, 1, (const struct said[4]){{95, 3}, {70, 4}}, &improved));
+    assert_true(improved);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(take(registry, i), 70);
+    assert_ok(report_ranks(registry, 2, (const struct said[4]){{85, 1}}, &improved));
+    assert_true(improved); /* 3 and 3 and 1 are better than 80, with 6 for 3 that is enough */
+    assert_int_equal(take(registry, 0), 80);
+    assert_int_equal(counters_of(registry).combined, 2);
+    assert_int_equal(counters_of(registry).produced, 3);
+    assert_int_equal(counters_of(registry).dropped, 1);
+}
+
+static void a_repeated_message_of_ranks_adds_nothing(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of_ranks(2, 10);
+    bool improved;
+    for (int i = 0; i < 10; i++) {
+        assert_ok(report_ranks(registry, 0, (const struct said[4]){{90, 6}}, &improved));
+        assert_false(improved);
+    }
+}
+
+static void as_many_rows_as_are_wanted_are_the_tasks_own_bound(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of_ranks(3, 10);
+    bool improved;
+    assert_ok(report_ranks(registry, 0, (const struct said[4]){{90, 3}, {80, 10}}, &improved));
+    assert_true(improved);
+    assert_int_equal(take(registry, 0), INT64_MIN);
+    assert_int_equal(take(registry, 1), 80);
+    assert_int_equal(take(registry, 2), 80);
+    assert_int_equal(counters_of(registry).combined, 0);
+}
+
+static void ranks_and_bounds_of_one_filter_go_together(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of_ranks(3, 10);
+    bool improved;
+    assert_ok(report_ranks(registry, 0, (const struct said[4]){{90, 5}}, &improved));
+    assert_true(report(registry, 2, 60)); /* by a worker that tells no ranks */
+    assert_int_equal(take(registry, 0), 60);
+    assert_ok(report_ranks(registry, 1, (const struct said[4]){{70, 5}}, &improved));
+    assert_int_equal(take(registry, 2), 70);
+    assert_ok(report_ranks(registry, 1, (const struct said[4]){{50, 7}}, &improved));
+    assert_false(improved);
+}
+
+static void ranks_that_do_not_rise_or_were_not_asked_for_are_refused(void **state)
+{
+    _cleanup_(filter_registry_free) struct filter_registry *registry = registry_of_ranks(2, 10);
+    _cleanup_(filter_registry_free) struct filter_registry *without = registry_of(2, 0);
+    bool improved;
+    assert_fails(report_ranks(registry, 0, (const struct said[4]){{90, 3}, {90, 6}}, &improved), KITH_ERROR_PROTOCOL,
+                 "no worse");
+    assert_fails(report_ranks(registry, 0, (const struct said[4]){{90, 3}, {95, 6}}, &improved), KITH_ERROR_PROTOCOL,
+                 "no worse");
+    assert_fails(report_ranks(without, 0, (const struct said[4]){{90, 3}}, &improved), KITH_ERROR_PROTOCOL, "ranks");
+}
+
 /* What the tasks of the model know: everything that each reported or was sent. */
 struct model {
     int64_t reported[6], received[6], strongest;
@@ -295,6 +386,11 @@ int main(void)
         cmocka_unit_test(what_rules_out_no_row_group_of_a_task_is_told_at_another_pace),
         cmocka_unit_test(a_task_is_told_only_of_what_its_own_bound_does_not_rule_out),
         cmocka_unit_test(an_improvement_costs_a_message_to_each_other_task_at_most),
+        cmocka_unit_test(tasks_together_prove_a_bound_that_goes_to_all_of_them),
+        cmocka_unit_test(a_repeated_message_of_ranks_adds_nothing),
+        cmocka_unit_test(as_many_rows_as_are_wanted_are_the_tasks_own_bound),
+        cmocka_unit_test(ranks_and_bounds_of_one_filter_go_together),
+        cmocka_unit_test(ranks_that_do_not_rise_or_were_not_asked_for_are_refused),
         cmocka_unit_test(bounds_of_unknown_filters_or_other_types_are_refused),
         cmocka_unit_test(a_bound_without_room_in_the_pool_is_dropped),
         cmocka_unit_test(random_reports_leave_every_task_with_the_strongest_bound),

@@ -76,6 +76,8 @@ static void a_plan_arrives_with_its_settings(void **state)
                               .plan = {"plan\0bytes", 10},
                               .query_start_unix_ns = 1700000000123456789,
                               .share_bounds = true,
+                              .share_ranks = true,
+                              .others_wait = true,
                               .steps_count = 2,
                               .steps = steps};
     settings_init(&plan->settings);
@@ -90,6 +92,8 @@ static void a_plan_arrives_with_its_settings(void **state)
     assert_true(str_equal(read.set_plan.plan, plan->plan));
     assert_int_equal(read.set_plan.query_start_unix_ns, plan->query_start_unix_ns);
     assert_true(read.set_plan.share_bounds);
+    assert_true(read.set_plan.share_ranks);
+    assert_true(read.set_plan.others_wait);
     assert_int_equal(read.set_plan.steps_count, 2);
     assert_int_equal(read.set_plan.steps[0].filter_id, 7);
     assert_int_equal(read.set_plan.steps[0].value_count, 2);
@@ -144,6 +148,8 @@ static void a_setting_that_the_worker_does_not_know_is_ignored(void **state)
     settings_init(&defaults);
     assert_memory_equal(&read.set_plan.settings, &defaults, sizeof defaults);
     assert_false(read.set_plan.share_bounds);
+    assert_false(read.set_plan.share_ranks);
+    assert_false(read.set_plan.others_wait);
     assert_int_equal(read.set_plan.steps_count, 0);
 }
 
@@ -159,6 +165,52 @@ static void more_steps_than_are_ever_sent_are_refused(void **state)
     message.set_plan = (struct set_plan){.key = key, .task_count = 4, .steps_count = 1, .steps = &steps};
     assert_ok(coordinator_message_encode(&message, &bytes));
     assert_fails(coordinator_message_decode(bytes_of(&bytes), &arena, &read), KITH_ERROR_PROTOCOL, "BOUND_STEPS");
+}
+
+static void ranks_arrive(void **state)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct scalar values[4] = {
+        {.type = {.id = TYPE_INT64}, .int64 = 1}, scalar_null(&values[0].type), values[0], values[0]};
+    struct rank_message ranks[] = {{values, 3}, {values + 2, 100}};
+    struct worker_message message = {.kind = WORKER_PRODUCED_RANKS}, read;
+    message.ranks = (struct ranks_message){
+        .filter_id = 9, .value_count = 2, .rank_count = 2, .ranks = ranks, .found_unix_ns = 1700000000123456789};
+    assert_ok(worker_message_encode(&message, &bytes));
+    assert_ok(worker_message_decode(bytes_of(&bytes), &arena, &read));
+    assert_int_equal(read.kind, WORKER_PRODUCED_RANKS);
+    assert_int_equal(read.ranks.filter_id, 9);
+    assert_int_equal(read.ranks.value_count, 2);
+    assert_int_equal(read.ranks.rank_count, 2);
+    assert_int_equal(read.ranks.found_unix_ns, 1700000000123456789);
+    assert_int_equal(read.ranks.ranks[0].rows, 3);
+    assert_int_equal(read.ranks.ranks[0].values[0].int64, 1);
+    assert_true(read.ranks.ranks[0].values[1].is_null);
+    assert_int_equal(read.ranks.ranks[1].rows, 100);
+}
+
+static void refuse_ranks(const struct ranks_message *ranks, const char *part)
+{
+    _cleanup_(strbuf_reset) struct strbuf bytes = {0};
+    _cleanup_(arena_reset) struct arena arena = {0};
+    struct worker_message message = {.kind = WORKER_PRODUCED_RANKS, .ranks = *ranks}, read;
+    assert_ok(worker_message_encode(&message, &bytes));
+    assert_fails(worker_message_decode(bytes_of(&bytes), &arena, &read), KITH_ERROR_PROTOCOL, part);
+}
+
+static void ranks_that_are_none_too_many_or_do_not_rise_are_refused(void **state)
+{
+    struct scalar value = {.type = {.id = TYPE_INT64}};
+    struct rank_message ranks[LIMIT_BOUND_RANKS + 1];
+    for (size_t i = 0; i < ARRAY_SIZE(ranks); i++)
+        ranks[i] = (struct rank_message){&value, i + 1};
+    refuse_ranks(&(struct ranks_message){.value_count = 1}, "BOUND_RANKS");
+    refuse_ranks(&(struct ranks_message){.value_count = 1, .rank_count = ARRAY_SIZE(ranks), .ranks = ranks},
+                 "BOUND_RANKS");
+    refuse_ranks(&(struct ranks_message){.value_count = 0, .rank_count = 1, .ranks = ranks}, "0 values");
+    ranks[1].rows = 1;
+    refuse_ranks(&(struct ranks_message){.value_count = 1, .rank_count = 2, .ranks = ranks}, "1 rows after 1");
 }
 
 static void a_bound_of_every_type_arrives(void **state)
@@ -393,6 +445,8 @@ int main(void)
         cmocka_unit_test(a_workers_counters_arrive_by_name),
         cmocka_unit_test(a_worker_of_another_project_has_no_protocol_version),
         cmocka_unit_test(a_plan_arrives_with_its_settings),
+        cmocka_unit_test(ranks_arrive),
+        cmocka_unit_test(ranks_that_are_none_too_many_or_do_not_rise_are_refused),
         cmocka_unit_test(more_steps_than_are_ever_sent_are_refused),
         cmocka_unit_test(only_settings_that_were_set_are_sent),
         cmocka_unit_test(a_setting_that_the_worker_does_not_know_is_ignored),

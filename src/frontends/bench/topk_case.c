@@ -104,6 +104,7 @@ kith_error *topk_query_sql(const struct topk_query *query, struct strbuf *out)
 }
 
 #define SHARING          "distributed.sibling_topk"
+#define RANKS            "distributed.sibling_topk_ranks"
 #define HEAD_START       "distributed.sibling_topk_head_start"
 #define REORDER          "execution.parquet.reorder_row_groups"
 #define PAGES            "execution.parquet.enable_page_index"
@@ -116,6 +117,7 @@ static const struct topk_setting common[] = {
     {"execution.target_partitions", "2"},
     {"distributed.file_scan_config_bytes_per_partition", "0"},
     {SHARING, "auto"},
+    {RANKS, "on"},
     {HEAD_START, "250ms"},
     {REORDER, "on"},
     {PAGES, "on"},
@@ -129,6 +131,7 @@ const struct topk_arm topk_arms[] = {
     [TOPK_ARM_ALL] = {"all", "every idea on", {{NULL, NULL}}},
     [TOPK_ARM_NO_SHARING] = {"no-sharing", "tasks tell each other nothing", {{SHARING, "off"}}},
     {"all-told", "bounds are told whether or not they rule out row groups", {{SHARING, "on"}}},
+    {"no-ranks", "tasks tell only bounds that one of them has", {{RANKS, "off"}}},
     {"no-head-start", "unpromising tasks do not let the others begin", {{HEAD_START, "0"}}},
     {"no-order", "row groups in the files' order", {{REORDER, "off"}}},
     {"no-planned", "no bound from statistics before anything is read", {{PLANNED, "off"}}},

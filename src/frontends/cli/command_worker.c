@@ -21,7 +21,8 @@ static const char usage[] =
     "  --threads N            threads that run tasks; 0 = one a processor (default)\n"
     "  --memory-limit BYTES   memory that tasks may reserve, such as 4GiB; 0 = no limit (default)\n"
     "  --keepalive TIME       a coordinator silent for so long is given up, such as 5s\n"
-    "  --without CAPABILITY   does without it, as an older worker would: topk-bounds; may be repeated\n"
+    "  --without CAPABILITY   does without it, as an older worker would: topk-bounds,\n"
+    "                         topk-ranks; may be repeated\n"
     "  --quiet                does not log at its end what it has done\n"
     "  --status HOST:PORT     the worker to ask for its counters\n"
     "  --format FORMAT        of these: text (default) or json\n";
