@@ -1,6 +1,8 @@
 #include "plan/planned_bound.h"
 
 #include "base/vec.h"
+#include "columnar/utf8.h"
+#include "expr/pruning.h"
 
 /* So many rows are no worse than `worst`. */
 struct proof {
@@ -36,15 +38,41 @@ static int compare_proofs(const void *a, const void *b, void *context)
     return sort_order_compare(&x->worst, &y->worst, *order);
 }
 
-static kith_error *collect(const struct table *table, size_t column, struct proofs *proofs)
+struct row_group {
+    struct statistics_source source;
+    const struct table *table;
+    size_t file, number;
+};
+
+static void get_statistics(const struct statistics_source *source, size_t column, struct column_statistics *out)
 {
-    for (size_t file = 0; file < table->file_count; file++) {
-        const struct parquet_metadata *metadata = table->files[file].file->metadata;
-        for (size_t row_group = 0; row_group < metadata->row_group_count; row_group++) {
+    const struct row_group *self = CONTAINER_OF(source, const struct row_group, source);
+    table_row_group_statistics(self->table, self->file, self->number, column, out);
+}
+
+/* Whether all of its rows are rows of the query. */
+static bool satisfies(const struct row_group *row_group, const struct expr *predicate)
+{
+    return predicate == NULL || expr_prune(predicate, &row_group->source) == PRUNE_ALL_MATCH;
+}
+
+/* A plan carries the bound as text, if it is one, and statistics may be cut in the middle of a character. */
+static bool can_be_sent(const struct scalar *value)
+{
+    return value->is_null || !type_is_string(value->type.id) || utf8_is_valid(value->string.data, value->string.length);
+}
+
+static kith_error *collect(const struct parquet_scan *scan, size_t column, struct proofs *proofs)
+{
+    for (size_t file = 0; file < scan->table->file_count; file++) {
+        const struct parquet_metadata *metadata = scan->table->files[file].file->metadata;
+        for (size_t number = 0; number < metadata->row_group_count; number++) {
+            const struct row_group row_group = {{get_statistics}, scan->table, file, number};
             struct column_statistics statistics;
             struct proof proof;
-            table_row_group_statistics(table, file, row_group, column, &statistics);
-            if (row_group_proof(&statistics, proofs->order, &proof))
+            get_statistics(&row_group.source, column, &statistics);
+            if (row_group_proof(&statistics, proofs->order, &proof) && can_be_sent(&proof.worst) &&
+                satisfies(&row_group, scan->predicate))
                 TRY(vec_push(&proofs->items, proof));
         }
     }
@@ -57,9 +85,9 @@ kith_error *planned_bound(struct arena *arena, const struct parquet_scan *scan, 
     struct proofs proofs = {.order = key->order};
     uint64_t proved = 0;
     *out = NULL;
-    if (scan->predicate != NULL || scan->table == NULL || key->expr->kind != EXPR_COLUMN)
+    if (scan->table == NULL || key->expr->kind != EXPR_COLUMN)
         return NULL;
-    kith_error *error = collect(scan->table, key->expr->column.index, &proofs);
+    kith_error *error = collect(scan, key->expr->column.index, &proofs);
     if (error == NULL && proofs.items.length > 1)
         qsort_r(proofs.items.items, proofs.items.length, sizeof *proofs.items.items, compare_proofs, &proofs.order);
     for (size_t i = 0; error == NULL && *out == NULL && i < proofs.items.length; i++) {

@@ -1,7 +1,7 @@
 /*
  * A Top-K bound from statistics alone, before a page is read: row groups whose worst value is no worse than v, and
- * which together have K rows, prove that K rows are no worse than v. Only where every row of the table counts: no
- * predicate, no filter between.
+ * which together have K rows, prove that K rows are no worse than v (docs/topk-bounds.md, rule c). Only rows of the
+ * query count: all of a row group for which statistics prove the scan's predicate, or none. Not with a filter between.
  */
 #ifndef KITH_PLAN_PLANNED_BOUND_H
 #define KITH_PLAN_PLANNED_BOUND_H

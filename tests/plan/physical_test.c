@@ -193,7 +193,7 @@ static void a_bound_passes_projections(void **state)
     check_scan("SELECT x FROM (SELECT a + b AS x, c FROM t) AS s ORDER BY x, c LIMIT 3",
                "file_type=parquet, dynamic_filter=1 [a@0 + b@1 ASC NULLS LAST, c@2 ASC NULLS LAST]");
     check_scan("SELECT x FROM (SELECT a AS x FROM t WHERE b > 70) AS s WHERE x > 3 ORDER BY x LIMIT 3",
-               "predicate=b@1 > 70 AND a@0 > 3, dynamic_filter=1 [a@0 ASC NULLS LAST]");
+               "predicate=b@1 > 70 AND a@0 > 3, dynamic_filter=1 [a@0 ASC NULLS LAST] planned_bound=19");
 }
 
 /* What is below has no filter of its own unless it is a Top-K, which then is not the outer one's. */
