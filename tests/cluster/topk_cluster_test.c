@@ -22,6 +22,7 @@ struct trial {
     size_t queries; /* of each size of cluster */
     struct moving_clock clock;
     struct worker *workers[MOST_WORKERS];
+    uint64_t pipe_seeds[MOST_WORKERS]; /* workers are dialled side by side */
     int64_t most_late_ns;
     uint64_t bounds_told; /* to tasks */
 };
@@ -31,8 +32,10 @@ static kith_error *dial(void *context, const char *target, int64_t deadline_ns, 
     struct trial *trial = context;
     _cleanup_(transport_free) struct transport *near = NULL;
     struct transport *far = NULL;
-    TRY(slow_pair_new(target, &trial->random, trial->most_late_ns, &near, &far));
-    TRY(worker_serve(trial->workers[strtoul(strchr(target, ':') + 1, NULL, 10)], far));
+    size_t worker = strtoul(strchr(target, ':') + 1, NULL, 10);
+    uint64_t random = trial->pipe_seeds[worker];
+    TRY(slow_pair_new(target, &random, trial->most_late_ns, &near, &far));
+    TRY(worker_serve(trial->workers[worker], far));
     *out = TAKE(near);
     return NULL;
 }
@@ -108,6 +111,8 @@ static kith_error *try_cluster(struct trial *trial, size_t workers)
     trial->most_late_ns = late[topk_choice(&trial->random, ARRAY_SIZE(late))];
     atomic_store(&trial->clock.step_ns, steps[topk_choice(&trial->random, ARRAY_SIZE(steps))]);
     TRY(random_settings(trial, &settings));
+    for (size_t i = 0; i < workers; i++)
+        trial->pipe_seeds[i] = test_random(&trial->random);
     TRY(cluster_connect_by(runtime_current(), addresses, workers, &settings, dial, trial, &cluster));
     for (size_t i = 0; i < trial->queries; i++)
         TRY(try_query(trial, cluster));
