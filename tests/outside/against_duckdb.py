@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The same SQL by kith and by DuckDB over files that pyarrow wrote must give the same rows in the same order.
 
-usage: against_duckdb.py KITH [--seed N] [--rounds N]
+usage: against_duckdb.py KITH [--seed N] [--rounds N] [--queries N] [--workers N]
 
 Tables of every flat type with NULL, NaN, signed zeros, ties and skew are written in several shapes (row groups, pages, codecs,
 dictionaries, files). Queries are made at random, over a table, subqueries, WITH and UNION ALL; each ends in ORDER BY … with a unique
-last key, so that rows and their order are fixed, and so does each subquery that has a LIMIT. Each runs under several settings. Exits 77 (skipped) when duckdb or pyarrow is missing.
+last key, so that rows and their order are fixed, and so does each subquery that has a LIMIT. Each runs under several settings; with --workers on so many local workers, with and without
+sharing of Top-K bounds. Exits 77 (skipped) when duckdb or pyarrow is missing.
 """
 import argparse
 import datetime
