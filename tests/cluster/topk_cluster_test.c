@@ -74,7 +74,7 @@ static kith_error *run_query(struct trial *trial, const char *sql, const struct 
 
 static kith_error *random_settings(struct trial *trial, struct settings *settings)
 {
-    static const char *const sharing[] = {"on", "on", "on", "off"};
+    static const char *const sharing[] = {"on", "on", "auto", "off"};
     static const char *const intervals[] = {"0", "1ms"}, *const head_starts[] = {"0", "10ms", "250ms"};
     uint64_t *random = &trial->random;
     TRY(topk_randomize(random, settings));
