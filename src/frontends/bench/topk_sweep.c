@@ -49,11 +49,12 @@ static kith_error *report(size_t tasks, const struct topk_block *block, struct g
     fflush(stdout);
     growth_add(messages, (double)tasks, (double)sharing->sent / unique);
     growth_add(bytes, (double)tasks, (double)control / unique);
-    if (sharing->sent > sharing->unique * (tasks - 1))
+    /* What no task had by itself is news to all of them. */
+    if (sharing->sent > sharing->unique * (tasks - 1) + sharing->combined)
         return error_new(KITH_ERROR_INTERNAL,
-                         "%" PRIu64 " bounds were sent for %" PRIu64 " improvements to %zu tasks: more than one to "
-                         "each other task",
-                         sharing->sent, sharing->unique, tasks);
+                         "%" PRIu64 " bounds were sent for %" PRIu64 " improvements (%" PRIu64
+                         " of several together) to %zu tasks: more than one to each task that did not report it",
+                         sharing->sent, sharing->unique, sharing->combined, tasks);
     TRY(strbuf_printf(json, "%s{\"tasks\": %zu, \"block\": ", json->data[json->length - 1] == '[' ? "\n  " : ",\n  ",
                       tasks));
     TRY(topk_block_json(block, tasks, json));

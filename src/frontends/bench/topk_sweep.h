@@ -1,7 +1,7 @@
 /*
  * What more tasks for the same work tell each other: the case "constant" with 1, 2, 4 … tasks, and of each the messages
- * and bytes on control streams for each improvement of the strongest bound. An improvement is told to each other task
- * once at most; a run in which that is not so is an error.
+ * and bytes on control streams for each improvement of the strongest bound. An improvement is told to each task that
+ * did not report it once at most; a run in which that is not so is an error.
  */
 #ifndef KITH_FRONTENDS_BENCH_TOPK_SWEEP_H
 #define KITH_FRONTENDS_BENCH_TOPK_SWEEP_H
