@@ -87,6 +87,13 @@ static inline bool run_queue_is_empty(const struct run_queue *queue)
     return atomic_load_explicit(&queue->length, memory_order_relaxed) == 0;
 }
 
+/* Fibers that are not urgent. Sequentially consistent, for who has just pushed one. */
+static inline size_t run_queue_ordinary(const struct run_queue *queue)
+{
+    size_t urgent = atomic_load(&queue->urgent_length), all = atomic_load(&queue->length);
+    return all > urgent ? all - urgent : 0;
+}
+
 /* The fiber's turn on `worker` took so long. */
 void share_charge(struct fiber *fiber, size_t worker, int64_t ns);
 

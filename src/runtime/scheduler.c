@@ -132,8 +132,9 @@ void scheduler_make_runnable(struct fiber *fiber)
     struct runtime *runtime = fiber->runtime;
     struct worker *self = worker_current();
     if (self != NULL && self->runtime == runtime) {
-        push(self, fiber);
-        if (atomic_load(&self->queue.length) > 1)
+        bool urgent = fiber->urgent;
+        push(self, fiber); /* another worker may take it at once, and it may end */
+        if (!urgent && run_queue_ordinary(&self->queue) > 1)
             wake_any(runtime);
         return;
     }
@@ -329,8 +330,8 @@ static struct fiber *next_fiber(struct worker *worker, struct fiber *yielding)
         if (fiber != NULL) {
             bool searched = worker->searching;
             stop_searching(worker);
-            if (atomic_load(&runtime->idle_count) > 0 &&
-                (searched ? anything_queued(runtime) : !run_queue_is_empty(&worker->queue)))
+            bool waits_long = !fiber->urgent && run_queue_ordinary(&worker->queue) > 0;
+            if (atomic_load(&runtime->idle_count) > 0 && (searched ? anything_queued(runtime) : waits_long))
                 wake_any(runtime);
             return fiber;
         }

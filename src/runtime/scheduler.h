@@ -7,10 +7,11 @@
  * worker whose queue is empty steals half of another's, and sleeps when there is nothing to steal: the first to do so
  * in the poller, the others on a futex.
  *
- * Waking a sleeping thread costs tens of microseconds, so it is done only when there is one and (a) a queue holds more
- * than the one fiber that its worker will take next, or (b) a fiber goes on computing (coop_charge) although another
- * has been waiting behind it for a while, or nobody polls, or (c) the fiber comes from outside. At most one woken
- * worker at a time is looking for work; having found some it wakes the next if there is more.
+ * Waking a sleeping thread costs tens of microseconds, so it is done only when there is one and (a) more fibers wait on
+ * a queue than the one that its worker will take next, not counting urgent ones, whose turns are shorter than that, nor
+ * what waits behind those; or (b) a fiber goes on computing (coop_charge) although another has been waiting behind it
+ * for a while, or nobody polls; or (c) the fiber comes from outside. At most one woken worker at a time is looking for
+ * work; having found some it wakes the next if there is more.
  */
 #ifndef KITH_RUNTIME_SCHEDULER_H
 #define KITH_RUNTIME_SCHEDULER_H
