@@ -186,15 +186,24 @@ void remote_task_receiver_ended(struct remote_task *task)
         wait_list_wake_all(&coordinator->receivers_ended);
 }
 
+/* What can be said to the worker at once, without letting go in between: it leaves as one piece. */
+static kith_error *instruct(struct remote_task *task)
+{
+    TRY(grpc_call_start(remote_task_channel(task), WORKER_PATH_COORDINATOR_CHANNEL, NULL, WAIT_FOREVER,
+                        &task->control));
+    TRY(remote_task_send_plan(task));
+    return remote_task_ask_early(task);
+}
+
 static kith_error *start_task(struct remote_task *task)
 {
     struct coordinator *coordinator = task->coordinator;
     const struct coordinator_options *options = &coordinator->options;
     const struct fiber_options sender = {.name = "task control, sending", .cancel = options->cancel};
     const struct fiber_options receiver = {.name = "task control, receiving", .cancel = options->cancel};
-    TRY(remote_task_failed(task, grpc_call_start(remote_task_channel(task), WORKER_PATH_COORDINATOR_CHANNEL, NULL,
-                                                 WAIT_FOREVER, &task->control)));
-    TRY(fiber_spawn(options->runtime, &sender, remote_task_send, task, &task->sender));
+    TRY(remote_task_failed(task, instruct(task)));
+    if (task->recipient != NOT_SHARING)
+        TRY(fiber_spawn(options->runtime, &sender, remote_task_send_bounds, task, &task->sender));
     pthread_mutex_lock(&coordinator->mutex);
     coordinator->receivers++;
     pthread_mutex_unlock(&coordinator->mutex);
@@ -207,8 +216,10 @@ static kith_error *start_task(struct remote_task *task)
 kith_error *coordinator_start(struct coordinator *coordinator)
 {
     coordinator->started_unix_ns = wall_now(coordinator);
-    for (size_t i = 0; i < coordinator->task_count; i++)
+    for (size_t i = 0; i < coordinator->task_count; i++) {
         TRY(start_task(&coordinator->tasks[i]));
+        TRY(fiber_yield()); /* off it goes, before the next plan is encoded */
+    }
     return NULL;
 }
 
@@ -253,8 +264,10 @@ void coordinator_finish(struct coordinator *coordinator, bool orderly)
     pthread_mutex_unlock(&coordinator->mutex);
     if (!orderly)
         cancel_token_cancel(coordinator->options.cancel, NULL);
-    for (size_t i = 0; i < coordinator->task_count; i++)
+    for (size_t i = 0; i < coordinator->task_count; i++) {
         join_if_any(&coordinator->tasks[i].sender);
+        grpc_call_unref(TAKE(coordinator->tasks[i].rows));
+    }
     if (orderly)
         ask_for_metrics(coordinator);
     for (size_t i = 0; i < coordinator->task_count; i++) {

@@ -20,7 +20,7 @@ static struct settings settings_for(const struct remote_task *task)
     return settings;
 }
 
-static kith_error *send_plan(struct remote_task *task)
+kith_error *remote_task_send_plan(struct remote_task *task)
 {
     const struct coordinator *coordinator = task->coordinator;
     const struct stage_plan *stages = coordinator->options.stages;
@@ -101,17 +101,11 @@ static kith_error *send_bounds(struct remote_task *task)
     }
 }
 
-static kith_error *send_all(struct remote_task *task)
-{
-    TRY(send_plan(task));
-    return task->recipient == NOT_SHARING ? NULL : send_bounds(task);
-}
-
-kith_error *remote_task_send(void *remote_task)
+kith_error *remote_task_send_bounds(void *remote_task)
 {
     struct remote_task *task = remote_task;
     fiber_make_urgent();
-    error_free(remote_task_failed(task, send_all(task)));
+    error_free(remote_task_failed(task, send_bounds(task)));
     return NULL;
 }
 

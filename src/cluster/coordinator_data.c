@@ -121,6 +121,11 @@ static kith_error *ask(struct remote_task *task, struct grpc_call **out)
     return NULL;
 }
 
+kith_error *remote_task_ask_early(struct remote_task *task)
+{
+    return remote_task_may_wait(task) ? NULL : ask(task, &task->rows);
+}
+
 kith_error *remote_task_open_rows(struct remote_task *task, struct schema *schema, struct metric_set *metrics,
                                   struct stream **out)
 {
@@ -131,8 +136,11 @@ kith_error *remote_task_open_rows(struct remote_task *task, struct schema *schem
     rows->metrics = metrics;
     _cleanup_(stream_free) struct stream *made = &rows->stream;
     TRY(ipc_decoder_new(&rows->decoder));
-    TRY(remote_task_wait_for_promise(task));
-    TRY(failed(task, ask(task, &rows->call)));
+    rows->call = TAKE(task->rows);
+    if (rows->call == NULL) {
+        TRY(remote_task_wait_for_promise(task));
+        TRY(failed(task, ask(task, &rows->call)));
+    }
     *out = TAKE(made);
     return NULL;
 }

@@ -22,6 +22,7 @@ struct remote_task {
     size_t number;
     const struct stage_task *stage_task;
     struct grpc_call *control;
+    struct grpc_call *rows; /* asked for early and not opened yet; NULL otherwise */
     struct fiber *sender, *receiver;
     ptrdiff_t recipient; /* its number in the registry, or NOT_SHARING */
     bool shares_ranks;
@@ -68,10 +69,17 @@ static inline bool coordinator_shares_sparingly(const struct coordinator *coordi
  * Gives what the query has been cancelled with. NULL passes through. */
 kith_error *remote_task_failed(struct remote_task *task, kith_error *take_error) _must_check_;
 
-/* Fibers of a task's control stream; their errors have been dealt with when they return. */
-kith_error *remote_task_send(void *remote_task);
+/* The first message of a task's control stream. */
+kith_error *remote_task_send_plan(struct remote_task *task) _must_check_;
+
+/* Fibers of a task's control stream, the first only where bounds are shared; their errors have been dealt with when
+ * they return. */
+kith_error *remote_task_send_bounds(void *remote_task);
 kith_error *remote_task_receive(void *remote_task);
 void remote_task_receiver_ended(struct remote_task *task);
+
+/* Whether remote_task_wait_for_promise may wait. */
+bool remote_task_may_wait(const struct remote_task *task);
 
 /* Lets the tasks begin first whose row groups promise a bound that leaves this one nothing to read: until it has been
  * sent that bound, they turn out to give none, or the time set for it has passed. */
@@ -80,7 +88,10 @@ kith_error *remote_task_wait_for_promise(struct remote_task *task) _must_check_;
 /* The task has told how far it is, or has given all its rows. The mutex is held. */
 void remote_task_advanced_locked(struct remote_task *task);
 
-/* The task's rows. Asks for them. */
+/* Asks for the task's rows at once, unless it had better wait for others. */
+kith_error *remote_task_ask_early(struct remote_task *task) _must_check_;
+
+/* The task's rows. Asks for them, unless that has been done. */
 kith_error *remote_task_open_rows(struct remote_task *task, struct schema *schema, struct metric_set *metrics,
                                   struct stream **out) _must_check_;
 

@@ -32,13 +32,18 @@ static bool has_more_to_hear(const struct remote_task *waiting)
     return false;
 }
 
+bool remote_task_may_wait(const struct remote_task *task)
+{
+    return task->recipient != NOT_SHARING && task->stage_task->waits;
+}
+
 kith_error *remote_task_wait_for_promise(struct remote_task *task)
 {
     struct coordinator *coordinator = task->coordinator;
     const struct clock *clock = runtime_clock(coordinator->options.runtime);
     int64_t head_start_ns =
         settings_get(coordinator->options.settings, SETTING_SIBLING_TOPK_HEAD_START) * NANOSECONDS_PER_MILLISECOND;
-    if (task->recipient == NOT_SHARING || !task->stage_task->waits)
+    if (!remote_task_may_wait(task))
         return NULL;
     int64_t deadline = clock_monotonic_ns(clock) + head_start_ns;
     HOLD_MUTEX(&coordinator->mutex);

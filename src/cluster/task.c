@@ -154,6 +154,7 @@ kith_error *task_new(struct worker_tasks *tasks, const struct set_plan *request,
                                           .files = tasks->files};
     TRY(operator_tree_new(task->plan, &task->context, &task->tree));
     TRY(NEW_ARRAY(&task->partitions_taken, task->plan->partitions));
+    task->partitions_left = task->plan->partitions;
     TRY(prepare_filters(task, request));
     *out = TAKE(task);
     return NULL;

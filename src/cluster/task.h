@@ -54,6 +54,7 @@ struct task {
     struct wait_list sender; /* the control stream's sending fiber */
     struct wait_list idle;   /* waits for executions to end */
     bool *partitions_taken;
+    size_t partitions_left; /* that have not been executed to their end */
     size_t executions;
     bool stopping;
     struct bound_traffic *traffic; /* by filter */

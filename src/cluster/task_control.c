@@ -117,12 +117,13 @@ struct occasion {
 };
 
 /* A bound that may be sent now, which from here on is no news; *due_ns is when one may be. */
-static bool find_news(const struct task *task, int64_t now_ns, struct occasion *out, int64_t *due_ns)
+static bool find_news(const struct task *task, int64_t now_ns, bool only_worthwhile, struct occasion *out,
+                      int64_t *due_ns)
 {
     *due_ns = INT64_MAX;
     for (size_t i = 0; i < task->context.filter_count; i++) {
         struct task_filter *filter = &task->filters[i];
-        if (!filter->news)
+        if (!filter->news || (only_worthwhile && !filter->worthwhile))
             continue;
         *out = (struct occasion){OCCASION_BOUND, i, filter->worthwhile ? &filter->pace : &filter->others_pace};
         if (pace_due_ns(out->pace) <= now_ns) {
@@ -149,8 +150,14 @@ static kith_error *wait_for_occasion(struct reporter *reporter, struct occasion 
         int64_t now_ns = clock_monotonic_ns(task_clock(task)), due_ns;
         bool end_is_news = task->others_wait && has_ended(task) && !reporter->told_end;
         out->kind = OCCASION_STOP;
-        /* Whoever waits is told of the end after all bounds. */
-        if (task->stopping || find_news(task, end_is_news ? INT64_MAX : now_ns, out, &due_ns))
+        if (task->stopping)
+            return NULL;
+        /* The end is told after all bounds: to whoever waits for it, and when it is that of the stream. */
+        bool complete = task->partitions_left == 0;
+        if (find_news(task, complete || end_is_news ? INT64_MAX : now_ns, complete && !task->others_wait, out, &due_ns))
+            return NULL;
+        out->kind = OCCASION_STOP;
+        if (complete)
             return NULL;
         out->kind = OCCASION_PROGRESS;
         reporter->told_end = reporter->told_end || end_is_news;
@@ -175,8 +182,10 @@ static kith_error *report(void *argument)
     for (;;) {
         struct occasion occasion;
         TRY(wait_for_occasion(reporter, &occasion));
-        if (occasion.kind == OCCASION_STOP)
+        if (occasion.kind == OCCASION_STOP) {
+            grpc_call_stop_receiving(reporter->call);
             return NULL;
+        }
         if (occasion.kind == OCCASION_BOUND) {
             TRY(send_news(reporter, occasion.filter, occasion.pace));
             continue;
@@ -201,7 +210,7 @@ static kith_error *receive_plan(struct worker_tasks *tasks, struct grpc_call *ca
     return task_new(tasks, &message.set_plan, out);
 }
 
-/* Until the coordinator half-closes. */
+/* Until the coordinator half-closes, or all partitions have been executed. */
 static kith_error *receive_bounds(struct task *task, struct grpc_call *call)
 {
     for (;;) {
@@ -232,7 +241,8 @@ static kith_error *converse(struct reporter *reporter)
     return receive_bounds(task, reporter->call);
 }
 
-/* Whatever way the stream ends, the task ends with it. Only a coordinator that has half-closed is owed the metrics. */
+/* Whatever way the stream ends, the task ends with it. The metrics are owed to a coordinator that has had all rows, or
+ * has half-closed. */
 static kith_error *finish(struct reporter *reporter, kith_error *take_error)
 {
     kith_error *error = take_error;

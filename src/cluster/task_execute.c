@@ -36,9 +36,13 @@ static kith_error *take_partitions(struct task *task, const struct execute_task 
     return NULL;
 }
 
-static void end_execution(struct task *task)
+static void end_execution(struct task *task, const struct execute_task *request, bool complete)
 {
     HOLD_MUTEX(&task->mutex);
+    if (complete)
+        task->partitions_left -= request->partition_end - request->partition_start;
+    if (task->partitions_left == 0)
+        wait_list_wake_all(&task->sender);
     task->finished_unix_ns = task_clock(task)->wall_ns(task_clock(task));
     if (--task->executions > 0)
         return;
@@ -92,11 +96,12 @@ static kith_error *stream_partition(struct execution *execution, uint64_t partit
     _cleanup_(ipc_encoder_free) struct ipc_encoder *encoder = NULL;
     _cleanup_(stream_free) struct stream *stream = NULL;
     TRY(ipc_encoder_new(task->plan->schema, compression_of(task), &encoder));
-    TRY(send_schema(execution, partition, encoder));
     TRY(operator_execute(task->tree->root, (size_t)partition, &stream));
-    for (;;) {
+    for (bool first = true;; first = false) {
         _cleanup_(batch_unref) struct batch *batch = NULL;
         TRY(stream_next(stream, &batch));
+        if (first)
+            TRY(send_schema(execution, partition, encoder));
         if (batch == NULL)
             return NULL;
         TRY(send_batch(execution, partition, encoder, batch));
@@ -141,7 +146,7 @@ kith_error *task_execute_serve(struct worker_tasks *tasks, struct grpc_call *cal
     execution.task = task;
     TRY(take_partitions(task, &execution.request));
     kith_error *error = run(&execution);
-    end_execution(task);
+    end_execution(task, &execution.request, error == NULL);
     channel_unref(execution.done);
     cancel_token_unref(execution.cancel);
     return error;

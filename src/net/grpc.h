@@ -37,6 +37,9 @@ kith_error *grpc_call_metadata(struct grpc_call *call, const struct headers **ou
  */
 kith_error *grpc_call_send_metadata(struct grpc_call *call, const struct headers *metadata) _must_check_;
 
+/* Server: grpc_call_recv gives the end from now on, as if the client had half-closed. From any fiber. */
+void grpc_call_stop_receiving(struct grpc_call *call);
+
 /* "worker 127.0.0.1:50051" or "client …", for messages. */
 const char *grpc_call_peer(const struct grpc_call *call);
 

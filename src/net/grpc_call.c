@@ -99,6 +99,8 @@ kith_error *grpc_call_recv(struct grpc_call *call, struct buffer **out)
     TRY(coop_charge(1));
     HOLD_MUTEX(http2_stream_mutex(call->stream));
     for (;;) {
+        if (call->stopped)
+            return NULL;
         if (call->inbound.ready > 0) {
             size_t credit;
             TRY(grpc_inbound_take(&call->inbound, out, &credit));
@@ -141,7 +143,9 @@ static kith_error *send_failed(struct grpc_call *call, kith_error *take_error)
 kith_error *grpc_call_send(struct grpc_call *call, const struct slice *slices, size_t count)
 {
     enum { INLINE_SLICES = 32 };
-    TRY(coop_charge(1));
+    /* No charge, upon which the connection's writer would take what is there: what is said in one turn leaves in one
+     * piece. Whoever sends a lot has charged for coming by it, and waits once the queue is full. */
+    TRY(cancel_token_check(fiber_cancel_token()));
     size_t size = slices_size(slices, count);
     if (size > UINT32_MAX)
         return error_new(KITH_ERROR_LIMIT, "a gRPC message of %zu bytes is longer than its length field can say", size);

@@ -15,7 +15,7 @@ static kith_error *on_headers(void *owner, struct headers *fields, bool end)
 static kith_error *on_data(void *owner, const uint8_t *bytes, size_t length)
 {
     struct grpc_call *call = owner;
-    if (call->handler_ended || call->error != NULL)
+    if (call->handler_ended || call->stopped || call->error != NULL)
         return NULL;
     kith_error *error = grpc_call_on_data(call, bytes, length);
     if (error == NULL)
@@ -153,6 +153,13 @@ kith_error *grpc_call_respond(struct grpc_call *call, const struct headers *meta
 kith_error *grpc_call_send_metadata(struct grpc_call *call, const struct headers *metadata)
 {
     return grpc_call_respond(call, metadata);
+}
+
+void grpc_call_stop_receiving(struct grpc_call *call)
+{
+    HOLD_MUTEX(http2_stream_mutex(call->stream));
+    call->stopped = true;
+    grpc_call_wake_locked(call);
 }
 
 static kith_error *send_status(struct grpc_call *call, const kith_error *outcome)

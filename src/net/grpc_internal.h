@@ -35,6 +35,7 @@ struct grpc_call {
 
     /* Server only. */
     bool responded; /* the handler's own: response headers have been sent */
+    bool stopped;   /* receives no more, whatever comes */
     struct server_connection *home;
     const struct grpc_method *method; /* NULL: there is none, and `error` says so */
     struct cancel_token *cancel;

@@ -112,16 +112,28 @@ static void settle(struct http2_connection *connection)
 
 /* ---- The writer ---- */
 
-/* Waits until there is something to write. *more is false when there is nothing and never will be. */
-static kith_error *next_output(struct http2_connection *connection, bool *more)
+/* Collects what there is to write; if that is nothing, waits until there may be something. */
+static kith_error *collect_or_wait(struct http2_connection *connection, bool *over)
 {
     HOLD_MUTEX(&connection->mutex);
+    TRY(http2_session_collect(connection));
+    *over = connection->output.bytes == 0 && connection->stopping;
+    if (connection->output.bytes > 0 || *over)
+        return NULL;
+    return wait_list_wait(&connection->writer, &connection->mutex, WAIT_FOREVER);
+}
+
+/* *more is false when there is nothing to write and never will be. */
+static kith_error *next_output(struct http2_connection *connection, bool *more)
+{
     for (;;) {
-        TRY(http2_session_collect(connection));
+        bool over;
+        TRY(collect_or_wait(connection, &over));
         *more = connection->output.bytes > 0;
-        if (*more || connection->stopping)
+        if (*more || over)
             return NULL;
-        TRY(wait_list_wait(&connection->writer, &connection->mutex, WAIT_FOREVER));
+        /* Other urgent fibers come first, so that what they have to say leaves in the same write. */
+        TRY(fiber_yield());
     }
 }
 

@@ -92,7 +92,9 @@ static inline kith_error *fixture_drain(struct query *query, struct outcome *out
     return query_explain(query, &(struct explain_options){.analyze = true, .verbose = true}, &out->analyzed);
 }
 
+/* `drain` pulls the query's rows, fixture_drain or another. */
 static inline kith_error *fixture_query(const struct settings *settings, struct cluster *cluster, const char *sql,
+                                        kith_error *(*drain)(struct query *query, struct outcome *out),
                                         struct outcome *out)
 {
     _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
@@ -106,7 +108,7 @@ static inline kith_error *fixture_query(const struct settings *settings, struct 
     struct sql_syntax syntax = sql_script_statement(script, 0);
     TRY(sql_bind(&syntax, &catalog, settings, &arena, &statement));
     TRY(query_new(&options, statement.plan, &query));
-    return fixture_drain(query, out);
+    return drain(query, out);
 }
 
 /* On the fixture's workers. */
@@ -114,13 +116,13 @@ static inline kith_error *fixture_run(struct fixture *fixture, const char *sql, 
 {
     _cleanup_(cluster_free) struct cluster *cluster = NULL;
     TRY(cluster_connect(runtime_current(), fixture->addresses, fixture->worker_count, &fixture->settings, &cluster));
-    return fixture_query(&fixture->settings, cluster, sql, out);
+    return fixture_query(&fixture->settings, cluster, sql, fixture_drain, out);
 }
 
 /* In this process alone. */
 static inline kith_error *fixture_run_embedded(struct fixture *fixture, const char *sql, struct outcome *out)
 {
-    return fixture_query(&fixture->settings, NULL, sql, out);
+    return fixture_query(&fixture->settings, NULL, sql, fixture_drain, out);
 }
 
 static inline kith_error *expect_same_rows(const char *sql, const struct outcome *expected, const struct outcome *given)

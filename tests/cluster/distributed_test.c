@@ -83,6 +83,46 @@ static void a_limit_without_an_order_gives_so_many_of_the_rows(void **state)
     run_on(2, limit_without_order, NULL);
 }
 
+struct watched_outcome {
+    struct outcome outcome;
+    const struct fixture *fixture;
+};
+
+/* Takes all rows but does not ask for their end, with which the coordinator would end the tasks. */
+static kith_error *take_rows_and_watch_tasks(struct query *query, struct outcome *out)
+{
+    const struct fixture *fixture = CONTAINER_OF(out, struct watched_outcome, outcome)->fixture;
+    enum { ROWS = 6 * 500 + 4 * 500 + 300 }; /* write_tables */
+    for (size_t rows = 0; rows < ROWS;) {
+        _cleanup_(batch_unref) struct batch *batch = NULL;
+        TRY(query_next(query, &batch));
+        EXPECT(batch != NULL);
+        rows += batch_row_count(batch);
+    }
+    int64_t deadline = clock_monotonic_ns(&system_clock) + 20 * NANOSECONDS_PER_SECOND;
+    while (fixture_live_tasks(fixture) > 0 && clock_monotonic_ns(&system_clock) < deadline)
+        TRY(fiber_yield());
+    EXPECT(fixture_live_tasks(fixture) == 0);
+    return NULL;
+}
+
+static kith_error *tasks_end_with_their_rows(void *argument)
+{
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    _cleanup_(cluster_free) struct cluster *cluster = NULL;
+    struct watched_outcome watched = {.fixture = &fixture};
+    TRY(fixture_start(&fixture, 2));
+    TRY(cluster_connect(runtime_current(), fixture.addresses, 2, &fixture.settings, &cluster));
+    return fixture_query(&fixture.settings, cluster, "SELECT id FROM scores ORDER BY id LIMIT 100000",
+                         take_rows_and_watch_tasks, &watched.outcome);
+}
+
+static void a_task_ends_once_all_its_rows_have_gone(void **state)
+{
+    write_tables();
+    run_on(2, tasks_end_with_their_rows, NULL);
+}
+
 static kith_error *explain_analyzed(void *argument)
 {
     _cleanup_(fixture_stop) struct fixture fixture = {0};
@@ -379,6 +419,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_cluster_gives_the_rows_of_one_process, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(a_limit_without_an_order_gives_so_many_of_the_rows, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(a_task_ends_once_all_its_rows_have_gone, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(the_analysed_plan_tells_of_each_task, temporary_folder_enter,
                                         temporary_folder_leave),

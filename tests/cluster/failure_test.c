@@ -182,16 +182,16 @@ static kith_error *worker_ends(void *argument)
     char address[64];
     TRY(fixture_start(&fixture, 2));
     TRY(cluster_connect(runtime_current(), fixture.addresses, 2, &fixture.settings, &cluster));
-    TRY(fixture_query(&fixture.settings, cluster, long_query, &first));
+    TRY(fixture_query(&fixture.settings, cluster, long_query, fixture_drain, &first));
     snprintf(address, sizeof address, "%s", fixture.addresses[1]);
     worker_free(TAKE(fixture.workers[1]));
-    TRY(expect_failure(fixture_query(&fixture.settings, cluster, long_query, &second), KITH_ERROR_UNAVAILABLE,
-                       address));
+    TRY(expect_failure(fixture_query(&fixture.settings, cluster, long_query, fixture_drain, &second),
+                       KITH_ERROR_UNAVAILABLE, address));
     /* Another one at the same address takes over: the channel connects anew. */
     TRY(worker_new(runtime_current(), &(struct worker_options){0}, &fixture.workers[1]));
     TRY(worker_listen(fixture.workers[1], address, &fixture.addresses[1]));
     outcome_reset(&second);
-    TRY(fixture_query(&fixture.settings, cluster, long_query, &second));
+    TRY(fixture_query(&fixture.settings, cluster, long_query, fixture_drain, &second));
     return expect_same_rows(long_query, &first, &second);
 }
 

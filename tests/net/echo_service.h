@@ -5,6 +5,7 @@
  *   /kith.test.Echo/Stream   request: count and size, 8 bytes each, little-endian; that many messages of that size
  *   /kith.test.Echo/Collect  all messages are read; the answer is their number and total size, 8 bytes each
  *   /kith.test.Echo/Fail     an error of code UNDEFINED_COLUMN with cause, position and hint
+ *   /kith.test.Echo/Stop     stops receiving while it waits for a message, and says "stopped"
  *   /kith.test.Echo/Hang     never answers; the reason it was cancelled for is left in `echo_hang_reason`
  *   /kith.test.Echo/Metadata the request's metadata "x-ask" and "x-ask-bin" go back as "x-answer" and "x-answer-bin"
  */
@@ -89,6 +90,26 @@ static inline kith_error *echo_fail(struct grpc_call *call, void *context)
     return error_wrap(cause, "planning");
 }
 
+static inline kith_error *echo_stop_receiving(void *call)
+{
+    grpc_call_stop_receiving(call);
+    return NULL;
+}
+
+static inline kith_error *echo_stop(struct grpc_call *call, void *context)
+{
+    _cleanup_(buffer_unref) struct buffer *message = NULL;
+    struct fiber *fiber;
+    TRY(fiber_spawn(runtime_current(), NULL, echo_stop_receiving, call, &fiber));
+    kith_error *error = grpc_call_recv(call, &message);
+    TRY(fiber_join(fiber));
+    TRY(error);
+    if (message != NULL)
+        return error_new(KITH_ERROR_INTERNAL, "a message came");
+    struct slice slice = slice_of_bytes("stopped", 7);
+    return grpc_call_send(call, &slice, 1);
+}
+
 static inline kith_error *echo_hang(struct grpc_call *call, void *context)
 {
     kith_error *error = NULL;
@@ -116,7 +137,7 @@ static const struct grpc_method echo_methods[] = {
     {"/kith.test.Echo/Unary", echo_unary, NULL, 0},       {"/kith.test.Echo/Bidi", echo_bidi, NULL, 0},
     {"/kith.test.Echo/Stream", echo_stream, NULL, 0},     {"/kith.test.Echo/Collect", echo_collect, NULL, 0},
     {"/kith.test.Echo/Fail", echo_fail, NULL, 0},         {"/kith.test.Echo/Hang", echo_hang, NULL, 0},
-    {"/kith.test.Echo/Metadata", echo_metadata, NULL, 0},
+    {"/kith.test.Echo/Metadata", echo_metadata, NULL, 0}, {"/kith.test.Echo/Stop", echo_stop, NULL, 0},
 };
 
 #endif

@@ -169,6 +169,107 @@ static void a_bidirectional_call_goes_back_and_forth(void **state)
     run_both(ping_pong_body);
 }
 
+static kith_error *stop_body(struct fixture *fixture)
+{
+    _cleanup_(grpc_call_unref) struct grpc_call *call = NULL;
+    _cleanup_(buffer_unref) struct buffer *message = NULL, *end = NULL;
+    TRY(grpc_call_start(fixture->channel, "/kith.test.Echo/Stop", NULL, WAIT_FOREVER, &call));
+    TRY(grpc_call_recv(call, &message));
+    EXPECT(message != NULL && message->size == 7 && memcmp(message->data, "stopped", 7) == 0);
+    TRY(grpc_call_recv(call, &end));
+    EXPECT(end == NULL);
+    return send_text(call, "too late"); /* dropped */
+}
+
+static void a_server_that_stops_receiving_needs_no_half_close(void **state)
+{
+    run_both(stop_body);
+}
+
+/* Counts the writes of the client's end of a pipe. */
+struct counting_transport {
+    struct transport base;
+    struct transport *inner;
+    size_t *writes;
+};
+
+static kith_error *counting_read(struct transport *base, void *out, size_t size, int64_t deadline_ns, size_t *got)
+{
+    struct counting_transport *transport = CONTAINER_OF(base, struct counting_transport, base);
+    return transport_read(transport->inner, out, size, deadline_ns, got);
+}
+
+static kith_error *counting_write(struct transport *base, struct iovec *pieces, size_t count, int64_t deadline_ns)
+{
+    struct counting_transport *transport = CONTAINER_OF(base, struct counting_transport, base);
+    ++*transport->writes;
+    return transport_write(transport->inner, pieces, count, deadline_ns);
+}
+
+static void counting_shutdown(struct transport *base, enum transport_side side)
+{
+    transport_shutdown(CONTAINER_OF(base, struct counting_transport, base)->inner, side);
+}
+
+static void counting_free(struct transport *base)
+{
+    struct counting_transport *transport = CONTAINER_OF(base, struct counting_transport, base);
+    transport_free(transport->inner);
+    free(transport);
+}
+
+static const struct transport_ops counting_ops = {counting_read, counting_write, counting_shutdown, counting_free};
+
+struct counting {
+    struct fixture fixture;
+    size_t writes;
+};
+
+static kith_error *counting_dial(void *context, const char *target, int64_t deadline_ns, struct transport **out)
+{
+    struct counting *counting = context;
+    _cleanup_(transport_free) struct transport *inner = NULL;
+    struct counting_transport *transport;
+    TRY(fixture_dial(&counting->fixture, target, deadline_ns, &inner));
+    TRY(NEW(&transport));
+    *transport = (struct counting_transport){.base = *inner, .inner = TAKE(inner), .writes = &counting->writes};
+    transport->base.ops = &counting_ops;
+    *out = &transport->base;
+    return NULL;
+}
+
+static kith_error *call_and_count(struct grpc_channel *channel, const size_t *writes)
+{
+    for (int i = 0; i < 3; i++) {
+        _cleanup_(buffer_unref) struct buffer *reply = NULL;
+        size_t before = *writes;
+        struct slice slice = slice_of_bytes("hello", 5);
+        TRY(grpc_call_unary(channel, "/kith.test.Echo/Unary", NULL, WAIT_FOREVER, &slice, 1, &reply));
+        EXPECT(i == 0 || *writes == before + 1); /* the first one comes with the connection's settings */
+    }
+    return NULL;
+}
+
+static kith_error *count_writes(void *argument)
+{
+    struct counting *counting = argument;
+    const struct grpc_channel_options options = {.dial = counting_dial, .dial_context = counting};
+    struct grpc_channel *channel = NULL;
+    TRY(fixture_serve(&counting->fixture));
+    kith_error *error = grpc_channel_open(runtime_current(), "pipe", &options, &channel);
+    if (error == NULL)
+        error = call_and_count(channel, &counting->writes);
+    grpc_channel_unref(channel);
+    grpc_server_free(counting->fixture.server);
+    return error;
+}
+
+static void what_is_said_in_one_turn_leaves_in_one_write(void **state)
+{
+    struct counting counting = {0};
+    run_on(1, count_writes, &counting);
+}
+
 struct caller {
     struct fixture *fixture;
     int calls;
@@ -389,6 +490,8 @@ int main(void)
         cmocka_unit_test(a_client_stream_arrives_whole),
         cmocka_unit_test(one_fiber_sends_while_another_receives),
         cmocka_unit_test(a_bidirectional_call_goes_back_and_forth),
+        cmocka_unit_test(a_server_that_stops_receiving_needs_no_half_close),
+        cmocka_unit_test(what_is_said_in_one_turn_leaves_in_one_write),
         cmocka_unit_test(many_fibers_share_a_channel),
         cmocka_unit_test(an_error_crosses_with_position_hint_and_cause),
         cmocka_unit_test(an_unknown_method_is_not_implemented),
