@@ -175,7 +175,7 @@ static kith_error *draw_sharing(const struct explained_run *run, struct strbuf *
 
 static kith_error *draw_own_nodes(const struct explained_run *run, uint64_t (*nodes)[METRIC_COUNT], struct strbuf *out)
 {
-    run_metrics_read(run->plan, run->tree, run->context, NULL, nodes);
+    run_metrics_read(run->tree, run->context, NULL, nodes);
     return draw_nodes(run->plan, NULL, 0, 0, &nodes, out);
 }
 

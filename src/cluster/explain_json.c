@@ -73,7 +73,7 @@ static kith_error *write_own_stage(struct document *document)
     _cleanup_free_ uint64_t(*nodes)[METRIC_COUNT] = NULL;
     if (document->analyzed) {
         TRY(NEW_ARRAY(&nodes, run->tree->node_count));
-        run_metrics_read(run->plan, run->tree, run->context, NULL, nodes);
+        run_metrics_read(run->tree, run->context, NULL, nodes);
     }
     TRY(begin_stage(document, 0));
     TRY(json_begin_object(&document->json, NULL));

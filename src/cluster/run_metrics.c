@@ -49,11 +49,20 @@ static void add_consumed(const struct reader *reader, const struct parquet_scan 
     }
 }
 
-static void read_node(struct reader *reader, const struct physical_plan *node)
+static uint64_t load(const _Atomic uint64_t *counter)
 {
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void read_node(struct reader *reader, const struct exec_operator *operator)
+{
+    const struct physical_plan *node = operator->plan;
     uint64_t values[METRIC_COUNT];
     size_t number = reader->next++;
     metric_values_get(&reader->tree->metrics[number], values);
+    values[METRIC_TURNS] = load(&operator->turns.turns);
+    values[METRIC_FORCED_YIELDS] = load(&operator->turns.forced_yields);
+    values[METRIC_LONGEST_TURN] = load(&operator->turns.longest_ns);
     if (node->kind == PHYSICAL_SORT && node->sort.filter_id != 0)
         add_produced(reader, node->sort.filter_id, values);
     if (node->kind == PHYSICAL_PARQUET_SCAN)
@@ -65,27 +74,25 @@ static void read_node(struct reader *reader, const struct physical_plan *node)
     else
         memcpy(reader->out[number], values, sizeof values);
     for (size_t i = 0; i < node->input_count; i++)
-        read_node(reader, node->inputs[i]);
+        read_node(reader, operator->inputs[i]);
 }
 
-void run_metrics_read(const struct physical_plan *plan, const struct operator_tree *tree,
-                      const struct task_context *context, const struct bound_traffic *traffic,
-                      uint64_t (*out)[METRIC_COUNT])
+void run_metrics_read(const struct operator_tree *tree, const struct task_context *context,
+                      const struct bound_traffic *traffic, uint64_t (*out)[METRIC_COUNT])
 {
     struct reader reader = {.tree = tree, .context = context, .traffic = traffic, .out = out};
-    read_node(&reader, plan);
+    read_node(&reader, tree->root);
 }
 
-void run_metrics_sum(const struct physical_plan *plan, const struct operator_tree *tree,
-                     const struct task_context *context, const struct bound_traffic *traffic,
-                     uint64_t totals[METRIC_COUNT])
+void run_metrics_sum(const struct operator_tree *tree, const struct task_context *context,
+                     const struct bound_traffic *traffic, uint64_t totals[METRIC_COUNT])
 {
     struct reader reader = {.tree = tree,
                             .context = context,
                             .traffic = traffic,
                             .out = (uint64_t(*)[METRIC_COUNT])totals,
                             .together = true};
-    read_node(&reader, plan);
+    read_node(&reader, tree->root);
 }
 
 void run_metrics_add(uint64_t (*to)[METRIC_COUNT], uint64_t (*from)[METRIC_COUNT], size_t node_count)

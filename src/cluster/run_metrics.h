@@ -16,14 +16,12 @@ struct bound_traffic {
 };
 
 /* Fills out[0 .. tree->node_count). `traffic` may be NULL: the run shares nothing. */
-void run_metrics_read(const struct physical_plan *plan, const struct operator_tree *tree,
-                      const struct task_context *context, const struct bound_traffic *traffic,
-                      uint64_t (*out)[METRIC_COUNT]);
+void run_metrics_read(const struct operator_tree *tree, const struct task_context *context,
+                      const struct bound_traffic *traffic, uint64_t (*out)[METRIC_COUNT]);
 
 /* All operators together, added to `totals`. */
-void run_metrics_sum(const struct physical_plan *plan, const struct operator_tree *tree,
-                     const struct task_context *context, const struct bound_traffic *traffic,
-                     uint64_t totals[METRIC_COUNT]);
+void run_metrics_sum(const struct operator_tree *tree, const struct task_context *context,
+                     const struct bound_traffic *traffic, uint64_t totals[METRIC_COUNT]);
 
 /* Adds those of `from` to `to`; a peak becomes the larger of both. */
 void run_metrics_add(uint64_t (*to)[METRIC_COUNT], uint64_t (*from)[METRIC_COUNT], size_t node_count);

@@ -238,13 +238,13 @@ kith_error *task_apply_bound(struct task *task, const struct bound_message *mess
 void task_sum_metrics(struct task *task, uint64_t totals[METRIC_COUNT])
 {
     HOLD_MUTEX(&task->mutex);
-    run_metrics_sum(task->plan, task->tree, &task->context, task->traffic, totals);
+    run_metrics_sum(task->tree, &task->context, task->traffic, totals);
 }
 
 void task_read_metrics(struct task *task, uint64_t (*nodes)[METRIC_COUNT], struct task_metrics *out)
 {
     HOLD_MUTEX(&task->mutex);
-    run_metrics_read(task->plan, task->tree, &task->context, task->traffic, nodes);
+    run_metrics_read(task->tree, &task->context, task->traffic, nodes);
     *out = (struct task_metrics){
         .node_count = task->tree->node_count,
         .nodes = nodes,

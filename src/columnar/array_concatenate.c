@@ -1,9 +1,10 @@
 /*
- * array_concatenate: one array from many of a type.
+ * array_concatenate: one array from many of a type. Each part is charged to the fiber's turn: there may be thousands.
  */
 #include "columnar/array.h"
 
 #include "base/alloc.h"
+#include "runtime/coop.h"
 
 struct parts {
     const struct data_type *type;
@@ -24,6 +25,7 @@ static kith_error *concatenate_validity(const struct parts *parts, struct array 
     size_t row = 0;
     for (size_t p = 0; p < parts->count; p++) {
         const struct array *array = parts->arrays[p];
+        TRY(coop_charge(1));
         if (array->validity == NULL)
             bitmap_fill(bits, row, array->length, true);
         else
@@ -56,6 +58,7 @@ static kith_error *concatenate_fixed(const struct parts *parts, struct array *ou
     uint8_t *to = out->values->data;
     for (size_t p = 0; p < parts->count; p++) {
         size_t part = parts->arrays[p]->length * width;
+        TRY(coop_charge(1));
         if (part > 0)
             memcpy(to, array_values(parts->arrays[p]), part);
         to += part;
@@ -108,6 +111,7 @@ static kith_error *concatenate_strings(const struct parts *parts, struct array *
         if (array->length == 0)
             continue;
         size_t bytes = string_bytes(array, &first);
+        TRY(coop_charge(1));
         if (bytes > 0)
             memcpy(out->data->data + base, array->data->data + first, bytes);
         if (narrow)
@@ -155,6 +159,7 @@ static kith_error *concatenate_views(const struct parts *parts, struct array *ou
         const struct array *array = parts->arrays[p];
         const struct string_view *from = (const struct string_view *)(const void *)array->values->data + array->offset;
         int32_t base = (int32_t)add_variadic(out, array);
+        TRY(coop_charge(1));
         for (size_t i = 0; i < array->length; i++) {
             *to = from[i];
             if (to->length > (int32_t)sizeof to->inlined)

@@ -1,16 +1,15 @@
 /*
  * A sort of all rows of a partition, in memory: batches are kept, their keys encoded, and row numbers sorted by key.
- * Rows of equal keys keep the order they came in. Sorting goes by runs that are then merged, so that other fibers get
- * their turn and a cancelled query ends in the middle of it.
+ * Rows of equal keys keep the order they came in. All that takes long gives way to other fibers and ends
+ * when the query is cancelled.
  */
 #include "exec/operators.h"
 #include "exec/row_store.h"
+#include "exec/sort_in_turns.h"
 #include "exec/sort_keys_eval.h"
 #include "runtime/fiber.h"
 
 #include <endian.h>
-
-enum { ROWS_A_RUN = 32768 };
 
 struct sort_row {
     uint64_t prefix; /* first bytes of the key */
@@ -83,21 +82,6 @@ static int compare_rows(const void *a, const void *b, void *context)
     return order != 0 ? order : x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Merges the sorted rows [start, middle) and [middle, end) of `order` to the same places of `merged`. */
-static kith_error *merge_runs(struct full_sort_stream *sort, size_t start, size_t middle, size_t end)
-{
-    const struct sort_row *rows = sort->order.items;
-    size_t left = start, right = middle;
-    for (size_t out = start; out < end; out++) {
-        bool from_left =
-            left < middle && (right == end || compare_rows(&rows[left], &rows[right], sort->key_bytes.data) < 0);
-        sort->merged[out] = from_left ? rows[left++] : rows[right++];
-        if (out % ROWS_A_RUN == 0)
-            TRY(operator_charge(sort->node, 1));
-    }
-    return NULL;
-}
-
 static kith_error *reserve_merged(struct full_sort_stream *sort)
 {
     TRY(reservation_resize(&sort->reservation,
@@ -108,22 +92,22 @@ static kith_error *reserve_merged(struct full_sort_stream *sort)
 static kith_error *sort_rows(struct full_sort_stream *sort)
 {
     size_t count = sort->order.length;
-    for (size_t start = 0; start < count; start += ROWS_A_RUN) {
-        qsort_r(sort->order.items + start, MIN(count - start, (size_t)ROWS_A_RUN), sizeof *sort->order.items,
-                compare_rows, sort->key_bytes.data);
-        TRY(operator_charge(sort->node, 1));
-    }
-    if (count <= ROWS_A_RUN)
-        return NULL;
-    TRY(reserve_merged(sort));
-    for (size_t width = ROWS_A_RUN; width < count; width *= 2) {
-        for (size_t start = 0; start < count; start += 2 * width)
-            TRY(merge_runs(sort, start, MIN(start + width, count), MIN(start + 2 * width, count)));
+    bool in_merged;
+    const struct sort_in_turns by_key = {.size = sizeof *sort->order.items,
+                                         .compare = compare_rows,
+                                         .context = sort->key_bytes.data,
+                                         .cancel = sort->node->context->cancel};
+    if (count > SORT_RUN)
+        TRY(reserve_merged(sort));
+    TRY(sort_in_turns(&by_key, sort->order.items, sort->merged, count, &in_merged));
+    if (in_merged) {
         struct sort_row *rows = sort->order.items;
         sort->order.items = sort->merged;
         sort->order.capacity = count;
         sort->merged = rows;
     }
+    if (sort->merged == NULL)
+        return NULL;
     free(TAKE(sort->merged));
     return reservation_resize(&sort->reservation, sort->reservation.bytes - count * sizeof *sort->order.items);
 }

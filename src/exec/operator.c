@@ -56,6 +56,7 @@ static kith_error *build(const struct physical_plan *plan, struct task_context *
     node->plan = plan;
     node->context = context;
     node->metrics = (*next_metrics)++;
+    node->turns.name = physical_kind_name(plan->kind);
     TRY(NEW_ARRAY(&node->inputs, plan->input_count));
     for (size_t i = 0; i < plan->input_count; i++)
         TRY(build(plan->inputs[i], context, next_metrics, &node->inputs[i]));

@@ -48,6 +48,7 @@ struct exec_operator {
     struct task_context *context;
     struct exec_operator **inputs; /* plan->input_count of them; owned */
     struct metric_set *metrics;
+    struct turn_account turns; /* of the threads that pull its streams */
 };
 
 /* A task's operators; metrics[i] belongs to the i-th node in pre-order. */
@@ -66,7 +67,10 @@ static inline kith_error *_must_check_ operator_execute(struct exec_operator *no
                                                         struct stream **out)
 {
     *out = NULL;
-    return node->ops->execute(node, partition, out);
+    kith_error *error = node->ops->execute(node, partition, out);
+    if (error == NULL)
+        (*out)->turns = &node->turns;
+    return error;
 }
 
 struct dynamic_filter *task_context_filter(const struct task_context *context, uint64_t id); /* borrowed; NULL = none */

@@ -1,6 +1,7 @@
 #include "exec/row_store.h"
 
 #include "base/vec.h"
+#include "runtime/coop.h"
 
 void row_store_init(struct row_store *store, struct schema *schema)
 {
@@ -74,26 +75,42 @@ kith_error *row_store_merge(struct row_store *store)
     return row_store_keep(store, all);
 }
 
-kith_error *row_store_gather(const struct row_store *store, const uint64_t *rows, size_t count, struct batch **out)
+static kith_error *gather(const struct batch *all, const uint64_t *rows, size_t count, struct batch **out)
 {
-    _cleanup_(batch_unref) struct batch *all = NULL;
     _cleanup_free_ uint32_t *order = NULL;
     _cleanup_(array_list_reset) struct array_list columns = {0};
-    TRY(all_rows(store, &all));
     TRY(NEW_ARRAY(&order, count));
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)rows[i];
 
-    TRY(NEW_ARRAY(&columns.items, store->schema->field_count));
-    for (; columns.count < store->schema->field_count; columns.count++)
+    TRY(NEW_ARRAY(&columns.items, all->schema->field_count));
+    for (; columns.count < all->schema->field_count; columns.count++)
         TRY(array_take(all->columns[columns.count], order, count, &columns.items[columns.count]));
-    return batch_new(store->schema, columns.items, count, out);
+    return batch_new(all->schema, columns.items, count, out);
+}
+
+kith_error *row_store_gather(const struct row_store *store, const uint64_t *rows, size_t count, struct batch **out)
+{
+    _cleanup_(batch_unref) struct batch *all = NULL;
+    TRY(all_rows(store, &all));
+    return gather(all, rows, count, out);
 }
 
 kith_error *row_store_compact(struct row_store *store, const uint64_t *rows, size_t count)
 {
-    struct batch *kept = NULL;
-    TRY(row_store_gather(store, rows, count, &kept));
-    drop_batches(store);
-    return row_store_keep(store, kept);
+    enum { ROWS_AT_ONCE = 16384 };
+    _cleanup_(row_store_reset) struct row_store kept;
+    _cleanup_(batch_unref) struct batch *all = NULL;
+    row_store_init(&kept, store->schema);
+    TRY(all_rows(store, &all));
+    for (size_t start = 0; start < count; start += ROWS_AT_ONCE) {
+        struct batch *piece = NULL;
+        TRY(gather(all, rows + start, MIN(count - start, (size_t)ROWS_AT_ONCE), &piece));
+        TRY(row_store_keep(&kept, piece));
+        TRY(coop_charge(1));
+    }
+    row_store_reset(store);
+    *store = kept;
+    row_store_init(&kept, store->schema);
+    return NULL;
 }

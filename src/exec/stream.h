@@ -13,6 +13,7 @@
 
 #include "columnar/batch.h"
 #include "runtime/coop.h"
+#include "runtime/turns.h"
 
 struct stream;
 
@@ -29,6 +30,7 @@ struct stream {
     struct schema *schema; /* borrowed from the plan */
     bool ended;            /* for stream_next, as is `coop` */
     struct coop coop;
+    struct turn_account *turns; /* of the operator, set by operator_execute; NULL: its pulls count as the consumer's */
 };
 
 /* One batch of a stream that hands out, with its unit. */
@@ -39,7 +41,10 @@ static inline kith_error *_must_check_ stream_next(struct stream *stream, struct
     *out = NULL;
     if (stream->ended)
         return NULL;
+    struct turn_account *consumers = stream->turns == NULL ? NULL : fiber_enter(stream->turns);
     kith_error *error = stream->ops->hands_out ? stream_hand_out(stream, out) : stream->ops->next(stream, out);
+    if (stream->turns != NULL)
+        fiber_leave(consumers);
     stream->ended = error != NULL || *out == NULL;
     return error;
 }

@@ -28,8 +28,9 @@ struct topk_stream {
     uint64_t unranked; /* rows that entered since the ranks were told */
     uint64_t ranked;   /* rows of the last of those */
     struct reservation reservation;
-    struct batch *result; /* once the input has ended */
-    size_t emitted;
+    /* Once the input has ended: the rows of the result, in order, of which the first `emitted` were handed out. */
+    uint64_t *result;
+    size_t result_count, emitted;
     bool finished;
 };
 
@@ -228,14 +229,23 @@ static size_t drop_unwanted(const struct topk_stream *topk)
 
 static kith_error *build_result(struct topk_stream *topk)
 {
-    _cleanup_free_ uint64_t *rows = NULL;
-    TRY(NEW_ARRAY(&rows, topk->heap.count));
-    topk_heap_sort(&topk->heap);
-    size_t wanted = drop_unwanted(topk);
-    for (size_t i = 0; i < wanted; i++)
-        rows[i] = topk->heap.entries[i].row;
-    TRY(row_store_gather(&topk->rows, rows, wanted, &topk->result));
-    row_store_reset(&topk->rows);
+    TRY(NEW_ARRAY(&topk->result, topk->heap.count));
+    TRY(topk_heap_sort(&topk->heap, topk->node->context->cancel));
+    topk->result_count = drop_unwanted(topk);
+    for (size_t i = 0; i < topk->result_count; i++)
+        topk->result[i] = topk->heap.entries[i].row;
+    return row_store_merge(&topk->rows);
+}
+
+static kith_error *give_rows(struct topk_stream *topk, struct batch **out)
+{
+    size_t count = MIN(topk->result_count - topk->emitted,
+                       (size_t)settings_get(&topk->node->context->settings, SETTING_BATCH_SIZE));
+    if (count == 0)
+        return NULL;
+    TRY(row_store_gather(&topk->rows, topk->result + topk->emitted, count, out));
+    operator_count(topk->node, *out);
+    topk->emitted += count;
     return NULL;
 }
 
@@ -248,7 +258,7 @@ static kith_error *topk_next(struct stream *stream, struct batch **out)
         TRY(build_result(topk));
         topk->finished = true;
     }
-    return operator_emit_slice(topk->node, topk->result, &topk->emitted, out);
+    return give_rows(topk, out);
 }
 
 static void topk_free(struct stream *stream)
@@ -262,7 +272,7 @@ static void topk_free(struct stream *stream)
     row_store_reset(&topk->rows);
     free(topk->entered);
     bound_unref(topk->bound);
-    batch_unref(topk->result);
+    free(topk->result);
     reservation_release(&topk->reservation);
     free(topk);
 }

@@ -1,6 +1,7 @@
 #include "exec/topk_heap.h"
 
 #include "base/alloc.h"
+#include "exec/sort_in_turns.h"
 
 #include <endian.h>
 
@@ -131,17 +132,29 @@ kith_error *topk_heap_offer(struct topk_heap *heap, struct str key, uint64_t row
     return NULL;
 }
 
-static int compare_for_output(const void *a, const void *b)
+static int compare_for_output(const void *a, const void *b, void *context)
 {
     const struct topk_entry *x = a, *y = b;
     int order = topk_entry_compare(x, y);
     return order != 0 ? order : x->row < y->row ? -1 : x->row > y->row;
 }
 
-void topk_heap_sort(struct topk_heap *heap)
+kith_error *topk_heap_sort(struct topk_heap *heap, struct cancel_token *cancel)
 {
-    if (heap->count > 1)
-        qsort(heap->entries, heap->count, sizeof *heap->entries, compare_for_output);
+    _cleanup_free_ struct topk_entry *scratch = NULL;
+    const struct sort_in_turns by_key = {
+        .size = sizeof *heap->entries, .compare = compare_for_output, .cancel = cancel};
+    bool in_scratch;
+    if (heap->count > SORT_RUN)
+        TRY(NEW_ARRAY(&scratch, heap->allocated));
+    TRY(sort_in_turns(&by_key, heap->entries, scratch, heap->count, &in_scratch));
+    if (!in_scratch)
+        return NULL;
+    struct topk_entry *unsorted = heap->entries;
+    memcpy(scratch + heap->count, unsorted + heap->count, (heap->allocated - heap->count) * sizeof *unsorted);
+    heap->entries = scratch;
+    scratch = unsorted;
+    return NULL;
 }
 
 size_t topk_heap_memory_bytes(const struct topk_heap *heap)

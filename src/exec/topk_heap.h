@@ -8,6 +8,7 @@
 #define KITH_EXEC_TOPK_HEAP_H
 
 #include "base/strbuf.h"
+#include "runtime/cancel.h"
 
 #include <stdint.h>
 
@@ -51,8 +52,9 @@ static inline const struct topk_entry *topk_heap_worst(const struct topk_heap *h
     return &heap->entries[0];
 }
 
-/* Sorts the entries, best first; of equal keys the lower row first. The heap must not be offered to any more. */
-void topk_heap_sort(struct topk_heap *heap);
+/* Sorts the entries, best first; of equal keys the lower row first; gives way meanwhile, and ends early when `cancel`
+ * (may be NULL) or the fiber is cancelled. The heap must not be offered to any more. */
+kith_error *topk_heap_sort(struct topk_heap *heap, struct cancel_token *cancel) _must_check_;
 
 size_t topk_heap_memory_bytes(const struct topk_heap *heap);
 

@@ -71,7 +71,7 @@ kith_error *metric_values_write(const uint64_t values[METRIC_COUNT], enum metric
 
 static bool is_peak(enum metric metric)
 {
-    return metric == METRIC_PEAK_MEMORY || metric == METRIC_BOUNDS_DELAY_MAX;
+    return metric == METRIC_PEAK_MEMORY || metric == METRIC_BOUNDS_DELAY_MAX || metric == METRIC_LONGEST_TURN;
 }
 
 void metric_values_add(uint64_t to[METRIC_COUNT], const uint64_t from[METRIC_COUNT])

@@ -57,7 +57,10 @@ enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
     X(BOUNDS_BYTES_RECEIVED, "bounds_bytes_received", BYTES, "of the messages with siblings' bounds")                 \
     X(BYTES_TRANSFERRED, "bytes_transferred", BYTES, "data read over the network")                                    \
     X(WAIT_TIME, "wait_time", NANOSECONDS, "time spent waiting for input")                                            \
-    X(PEAK_MEMORY, "peak_mem_used", BYTES, "most memory reserved at once")
+    X(PEAK_MEMORY, "peak_mem_used", BYTES, "most memory reserved at once")                                            \
+    X(TURNS, "turns", COUNT_UNIT, "times that a thread was given up in the operator")                                 \
+    X(FORCED_YIELDS, "forced_yields", COUNT_UNIT, "of these, because the budget or the time of the turn was used up") \
+    X(LONGEST_TURN, "longest_turn", NANOSECONDS, "the longest that a thread was kept until then")
 
 enum metric {
 #define METRIC_ENUM(id, name, unit, meaning) METRIC_##id,

@@ -7,7 +7,7 @@ enum { CHARGES_A_TURN = 16 };
 
 static const char *activity_of(const struct fiber *fiber)
 {
-    if (fiber->turns != NULL)
+    if (fiber->turns != NULL && fiber->turns->name != NULL)
         return fiber->turns->name;
     return fiber->name != NULL ? fiber->name : "a fiber without a name";
 }

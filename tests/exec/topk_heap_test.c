@@ -56,7 +56,7 @@ static void check_against_sort(uint64_t *random, size_t limit, size_t count)
         const struct topk_entry *worst = topk_heap_worst(&heap);
         assert_true(str_equal((struct str){(char *)worst->key, worst->key_length}, key_of(&keys[heap.count - 1])));
     }
-    topk_heap_sort(&heap);
+    assert_ok(topk_heap_sort(&heap, NULL));
     for (size_t i = 0; i < heap.count; i++) {
         const struct topk_entry *entry = &heap.entries[i];
         assert_true(str_equal((struct str){(char *)entry->key, entry->key_length}, key_of(&keys[i])));
