@@ -31,6 +31,25 @@ static kith_error *make_node(struct cutter *cutter, enum physical_kind kind, str
     return NULL;
 }
 
+static uint64_t scanned_bytes(const struct physical_plan *plan)
+{
+    uint64_t bytes =
+        plan->kind == PHYSICAL_PARQUET_SCAN && plan->scan.table != NULL ? plan->scan.table->compressed_bytes : 0;
+    for (size_t i = 0; i < plan->input_count; i++)
+        bytes += scanned_bytes(plan->inputs[i]);
+    return bytes;
+}
+
+/* The member of a union that is worth most to spread; the others run with the head. */
+static size_t largest_input(const struct physical_plan *plan)
+{
+    size_t largest = 0;
+    for (size_t i = 1; i < plan->input_count; i++)
+        if (scanned_bytes(plan->inputs[i]) > scanned_bytes(plan->inputs[largest]))
+            largest = i;
+    return largest;
+}
+
 /* False for plans that do not end in a scan, which there is nothing to spread of. */
 static bool list_chain(struct cutter *cutter, struct physical_plan *plan)
 {
@@ -38,9 +57,9 @@ static bool list_chain(struct cutter *cutter, struct physical_plan *plan)
         if (cutter->length == ARRAY_SIZE(cutter->chain))
             return false;
         cutter->chain[cutter->length++] = plan;
-        if (plan->input_count != 1)
+        if (plan->input_count == 0)
             return plan->kind == PHYSICAL_PARQUET_SCAN && plan->scan.table != NULL;
-        plan = plan->inputs[0];
+        plan = plan->inputs[largest_input(plan)];
     }
 }
 
@@ -115,24 +134,40 @@ static kith_error *make_stage(struct cutter *cutter, size_t cut, const struct pa
     return partitions > 1 ? make_merge(cutter, cut, below, out) : NULL;
 }
 
-/* The nodes above the cut, copied, over a merge of the tasks' streams. */
+/* A copy over `input` instead of what stands there in the chain. What keeps its input's partitions has as many. */
+static kith_error *copy_above(struct cutter *cutter, size_t position, struct physical_plan *input,
+                              struct physical_plan **out)
+{
+    const struct physical_plan *node = cutter->chain[position];
+    struct physical_plan **inputs;
+    TRY(ARENA_NEW(cutter->arena, out));
+    TRY(ARENA_NEW_ARRAY(cutter->arena, &inputs, node->input_count));
+    **out = *node;
+    (*out)->inputs = inputs;
+    for (size_t i = 0; i < node->input_count; i++)
+        inputs[i] = node->inputs[i] == cutter->chain[position + 1] ? input : node->inputs[i];
+    if (node->kind == PHYSICAL_UNION)
+        (*out)->partitions = 0;
+    for (size_t i = 0; node->kind == PHYSICAL_UNION && i < node->input_count; i++)
+        (*out)->partitions += inputs[i]->partitions;
+    if (is_row_wise(node) || node->kind == PHYSICAL_SORT)
+        (*out)->partitions = input->partitions;
+    return NULL;
+}
+
+/* The nodes above the cut, copied, over a merge of the tasks' streams; a union takes them as they are. */
 static kith_error *make_head(struct cutter *cutter, size_t cut, size_t tasks, struct physical_plan **out)
 {
-    struct physical_plan *below, *network;
-    TRY(make_node(cutter, PHYSICAL_NETWORK_COALESCE, cutter->chain[cut]->schema, tasks, NULL, &network));
-    network->input_count = 0;
-    network->network.stage = FIRST_STAGE;
-    TRY(make_merge(cutter, cut, network, &below));
+    struct physical_plan *below;
+    TRY(make_node(cutter, PHYSICAL_NETWORK_COALESCE, cutter->chain[cut]->schema, tasks, NULL, &below));
+    below->input_count = 0;
+    below->network.stage = FIRST_STAGE;
+    if (cut == 0 || cutter->chain[cut - 1]->kind != PHYSICAL_UNION)
+        TRY(make_merge(cutter, cut, below, &below));
     if (cut > 0 && is_merge(cutter->chain[cut - 1]))
         cut--;
-    while (cut-- > 0) {
-        struct physical_plan *copy;
-        TRY(make_node(cutter, cutter->chain[cut]->kind, cutter->chain[cut]->schema, 1, below, &copy));
-        struct physical_plan **inputs = copy->inputs;
-        *copy = *cutter->chain[cut];
-        copy->inputs = inputs;
-        below = copy;
-    }
+    while (cut-- > 0)
+        TRY(copy_above(cutter, cut, below, &below));
     *out = below;
     return NULL;
 }

@@ -2,7 +2,8 @@
  * Cutting a physical plan in two for a cluster: a stage, which copies of run on workers over a share of the files each,
  * and a head, which runs in the coordinator and merges what the copies give. Everything from the scan up to the first
  * node that needs all rows in one place belongs to the stage; each task ends in one partition, sorted where the query
- * sorts, so that the head has one stream a task to merge.
+ * sorts, so that the head has one stream a task to merge. Of a union the largest member is such a stage; the others run
+ * in the coordinator's process, with the head.
  *
  * Pure planning: deterministic, no I/O beyond the footers that the table has in memory. Everything made lives in the
  * query's arena.

@@ -8,6 +8,15 @@ static const char *const queries[] = {
     "SELECT id FROM scores WHERE score > 899900 ORDER BY id",
     "SELECT id FROM scores WHERE score < 0 ORDER BY id LIMIT 10",
     "SELECT id, score FROM scores ORDER BY id LIMIT 0",
+    "SELECT id, score FROM scores UNION ALL SELECT -id, score FROM scores WHERE keep = 2 ORDER BY score DESC, id LIMIT "
+    "30",
+    "SELECT k FROM (SELECT id AS k, score AS s FROM scores WHERE keep > 4 UNION ALL "
+    "(SELECT -id, keep FROM scores ORDER BY score, id LIMIT 40 OFFSET 3)) AS u WHERE s <> 7 ORDER BY k",
+    "(SELECT id FROM scores ORDER BY score, id LIMIT 9) UNION ALL (SELECT -id FROM scores ORDER BY label DESC, id "
+    "LIMIT 9) "
+    "ORDER BY id LIMIT 11",
+    "SELECT x FROM (SELECT id AS x, random() AS r FROM scores) AS s WHERE r >= 0 ORDER BY x DESC LIMIT 25",
+    "SELECT id FROM (SELECT id, score FROM scores ORDER BY score DESC, id LIMIT 60) AS s ORDER BY id LIMIT 10 OFFSET 5",
     "SELECT 1 AS one, 'x' AS x",
 };
 

@@ -108,6 +108,36 @@ static void a_limit_without_order_is_taken_in_each_task_and_above(void **state)
     assert_int_equal(scan_of(planned.stages->tasks[0].plan)->limit, 7);
 }
 
+/* Its Top-K in the tasks, the other member's in the head, both below the merge that makes one order of them. */
+static void the_largest_member_of_a_union_is_spread(void **state)
+{
+    static const enum physical_kind stage[] = {PHYSICAL_SORT, PHYSICAL_PROJECTION, PHYSICAL_PARQUET_SCAN};
+    write_scores("scores/a.parquet", 1, 4, 100, -1);
+    write_scores("few/a.parquet", 2, 2, 20, -1);
+    _cleanup_(planned_reset) struct planned planned =
+        plan("SELECT id AS x FROM few UNION ALL SELECT score + 1 FROM scores ORDER BY x LIMIT 9", 3);
+    assert_non_null(planned.stages);
+    check_kinds(planned.stages->tasks[2].plan, stage, ARRAY_SIZE(stage));
+    const struct physical_plan *merge = planned.stages->head->inputs[0], *members = merge->inputs[0];
+    assert_int_equal(merge->kind, PHYSICAL_SORT_PRESERVING_MERGE);
+    assert_int_equal(members->kind, PHYSICAL_UNION);
+    assert_int_equal(members->inputs[0]->kind, PHYSICAL_SORT);
+    assert_int_equal(members->inputs[1]->kind, PHYSICAL_NETWORK_COALESCE);
+    assert_int_equal(members->inputs[1]->partitions, 3);
+    assert_int_equal(members->partitions, members->inputs[0]->partitions + 3);
+}
+
+static void what_stands_above_a_union_has_the_partitions_of_its_tasks(void **state)
+{
+    write_scores("scores/a.parquet", 1, 4, 100, -1);
+    _cleanup_(planned_reset) struct planned planned = plan("SELECT id FROM scores UNION ALL SELECT 1 LIMIT 5", 3);
+    const struct physical_plan *coalesce = planned.stages->head->inputs[0], *local = coalesce->inputs[0];
+    assert_int_equal(coalesce->kind, PHYSICAL_COALESCE_PARTITIONS);
+    assert_int_equal(local->kind, PHYSICAL_LOCAL_LIMIT);
+    assert_int_equal(local->partitions, 4);
+    assert_int_equal(local->inputs[0]->partitions, 4);
+}
+
 static void what_cannot_be_divided_is_not_distributed(void **state)
 {
     write_scores("scores/a.parquet", 1, 1, 100, -1);
@@ -258,6 +288,8 @@ int main(void)
         IN_A_FOLDER(a_sort_runs_in_the_tasks_and_is_merged_above),
         IN_A_FOLDER(tasks_of_several_partitions_merge_them_into_one),
         IN_A_FOLDER(a_limit_without_order_is_taken_in_each_task_and_above),
+        IN_A_FOLDER(the_largest_member_of_a_union_is_spread),
+        IN_A_FOLDER(what_stands_above_a_union_has_the_partitions_of_its_tasks),
         IN_A_FOLDER(what_cannot_be_divided_is_not_distributed),
         IN_A_FOLDER(tasks_are_as_many_as_bytes_workers_and_the_setting_allow),
         IN_A_FOLDER(every_row_group_belongs_to_one_task),
