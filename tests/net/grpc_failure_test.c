@@ -268,7 +268,7 @@ static kith_error *call_over_a_new_connection(struct grpc_channel *channel)
         if (error != NULL)
             error_describe(error, text, sizeof text);
         buffer_unref(reply);
-        if (strstr(text, "was lost") == NULL)
+        if (strstr(text, "was lost") == NULL && strstr(text, "closed the connection") == NULL)
             return error;
         error_free(error);
         TRY(fiber_yield());
