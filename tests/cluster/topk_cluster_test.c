@@ -1,7 +1,7 @@
 /*
  * Top-K on workers that share bounds over a slow network: everything a cluster does but for sockets, on a clock that
  * moves with the fibers' turns, so that a bound comes before a task begins, in its middle or after its end. The answer
- * must be that of a plain sort. For long runs see docs/contributing.md.
+ * must be that of a plain sort, whatever the workers are able to. For long runs see docs/contributing.md.
  */
 #include "cluster/slow_pipe.h"
 #include "cluster/topk_query.h"
@@ -10,6 +10,7 @@
 #include "cluster/query.h"
 #include "cluster/worker.h"
 #include "sql/statement.h"
+#include "wire/worker_messages.h"
 
 enum { MOST_WORKERS = 8 };
 
@@ -135,9 +136,12 @@ static kith_error *run_trial(void *argument)
 {
     struct trial *trial = argument;
     kith_error *error = moving_clock_start(&trial->clock);
-    const struct worker_options options = {.keepalive_ms = 3600000};
-    for (size_t i = 0; i < MOST_WORKERS && error == NULL; i++)
+    for (size_t i = 0; i < MOST_WORKERS && error == NULL; i++) {
+        bool is_old = topk_choice(&trial->random, 8) == 0;
+        const struct worker_options options = {.keepalive_ms = 3600000,
+                                               .without = is_old ? test_random(&trial->random) & CAPABILITIES_ALL : 0};
         error = worker_new(runtime_current(), &options, &trial->workers[i]);
+    }
     if (error == NULL)
         error = try_all(trial);
     for (size_t i = 0; i < MOST_WORKERS; i++)
