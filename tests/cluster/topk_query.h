@@ -58,8 +58,8 @@ static inline void topk_write_sql(struct topk_query *query)
     static const char *const sources[] = {
         "t",
         "(SELECT label AS l, k3 AS x3, k2 AS x2, k1 AS x1, keep, id FROM t) AS s",
-        "(SELECT id, k1, k2, k3, keep, label FROM t WHERE keep < 5 "
-        "UNION ALL SELECT id, k1, k2, k3, keep, label FROM t WHERE NOT keep < 5) AS s",
+        ("(SELECT id, k1, k2, k3, keep, label FROM t WHERE keep < 5 "
+         "UNION ALL SELECT id, k1, k2, k3, keep, label FROM t WHERE NOT keep < 5) AS s"),
         "(SELECT id, k1, k2, k3, keep, label FROM t ORDER BY id LIMIT 57) AS s",
     };
     static const char *const renamed[TOPK_COLUMNS] = {"id", "x1", "x2", "x3", "keep", "l"};
