@@ -46,7 +46,7 @@ sanitize-thread:
 	meson test -C build-tsan --no-rebuild --print-errorlogs --no-suite tools
 
 # The log has a name of its own, so as not to replace that of the plain run.
-# Not the tests that parse SQL: each parse has a thread with a stack of 256 MiB, over which valgrind takes seconds.
+# Not the tests that parse SQL: the longest texts of sql/parse alone take minutes.
 .PHONY: valgrind
 valgrind:
 	tools/setup build test
