@@ -70,7 +70,7 @@ static const struct physical_plan *find_topk(const struct physical_plan *plan, u
     return found;
 }
 
-static kith_error *collect_ranks(struct task *task, size_t filter_index)
+static kith_error *collect_ranks(struct task *task, size_t filter_index, uint64_t task_count)
 {
     /* To count the rows of a larger heap takes as long as several messages. */
     enum { MOST_ROWS = 100000 };
@@ -78,7 +78,10 @@ static kith_error *collect_ranks(struct task *task, size_t filter_index)
     const struct physical_plan *topk = find_topk(task->plan, dynamic_filter_id(filter));
     if (!task->share_ranks || topk == NULL || topk->sort.fetch <= 0 || topk->sort.fetch > MOST_ROWS)
         return NULL;
-    TRY(dynamic_filter_collect_ranks(filter, topk->partitions, (uint64_t)topk->sort.fetch, task->pool));
+    /* If no heap of the stage holds as many as this of some value, all together hold less than half of what it takes.
+     */
+    uint64_t wanted = (uint64_t)topk->sort.fetch, least = wanted / 2 / (task_count * topk->partitions);
+    TRY(dynamic_filter_collect_ranks(filter, topk->partitions, wanted, MAX(least, (uint64_t)1), task->pool));
     return limit_ranks(task, filter_index);
 }
 
@@ -117,7 +120,7 @@ static kith_error *prepare_filters(struct task *task, const struct set_plan *req
         task->filters[i].pace = pace_of_settings(&task->context.settings, (size_t)request->task_count);
         task->filters[i].others_pace = pace_of_others(now_ns);
         TRY(keep_steps(task, i, request));
-        TRY(collect_ranks(task, i));
+        TRY(collect_ranks(task, i, request->task_count));
         task->filters[i].watcher.changed = note_bound;
         task->filters[i].watcher.ranked = note_ranks;
         dynamic_filter_watch(task->context.filters[i], &task->filters[i].watcher);

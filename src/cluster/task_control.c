@@ -91,12 +91,22 @@ static kith_error *send_bound(struct reporter *reporter, struct dynamic_filter *
     return send_message(reporter->call, &message, bytes);
 }
 
+/* What is known from here on, as it will be, makes news of what is found while this is sent worth less. */
+static kith_error *note_known(struct task *task, size_t i, const struct bound *bound)
+{
+    if (bound == NULL)
+        return NULL;
+    HOLD_MUTEX(&task->mutex);
+    return task_note_known_locked(task, i, bound);
+}
+
 static kith_error *send_news(struct reporter *reporter, size_t i, struct pace *pace)
 {
     struct task *task = reporter->task;
     struct dynamic_filter *filter = task->context.filters[i];
     _cleanup_(bound_unref) struct bound *bound = own_bound(filter);
     size_t bytes = 0;
+    TRY(note_known(task, i, bound));
     if (dynamic_filter_wanted(filter) > 0)
         TRY(send_ranks(reporter, filter, bound, &bytes));
     else
@@ -107,7 +117,7 @@ static kith_error *send_news(struct reporter *reporter, size_t i, struct pace *p
     HOLD_MUTEX(&task->mutex);
     task->traffic[i].sent++;
     task->traffic[i].bytes_sent += bytes;
-    return bound == NULL ? NULL : task_note_known_locked(task, i, bound);
+    return NULL;
 }
 
 struct occasion {
@@ -116,17 +126,17 @@ struct occasion {
     struct pace *pace;
 };
 
-/* A bound that may be sent now, which from here on is no news; *due_ns is when one may be. */
-static bool find_news(const struct task *task, int64_t now_ns, bool only_worthwhile, struct occasion *out,
-                      int64_t *due_ns)
+/* A bound that may be sent now, which from here on is no news; *due_ns is when one may be. At the end what is worth
+ * telling does not wait for its time, and nothing else is told. */
+static bool find_news(const struct task *task, int64_t now_ns, bool at_end, struct occasion *out, int64_t *due_ns)
 {
     *due_ns = INT64_MAX;
     for (size_t i = 0; i < task->context.filter_count; i++) {
         struct task_filter *filter = &task->filters[i];
-        if (!filter->news || (only_worthwhile && !filter->worthwhile))
+        if (!filter->news || (at_end && !filter->worthwhile))
             continue;
         *out = (struct occasion){OCCASION_BOUND, i, filter->worthwhile ? &filter->pace : &filter->others_pace};
-        if (pace_due_ns(out->pace) <= now_ns) {
+        if (at_end || pace_due_ns(out->pace) <= now_ns) {
             filter->news = filter->worthwhile = false;
             return true;
         }
@@ -154,7 +164,7 @@ static kith_error *wait_for_occasion(struct reporter *reporter, struct occasion 
             return NULL;
         /* The end is told after all bounds: to whoever waits for it, and when it is that of the stream. */
         bool complete = task->partitions_left == 0;
-        if (find_news(task, complete || end_is_news ? INT64_MAX : now_ns, complete && !task->others_wait, out, &due_ns))
+        if (find_news(task, now_ns, complete || end_is_news, out, &due_ns))
             return NULL;
         out->kind = OCCASION_STOP;
         if (complete)

@@ -85,6 +85,10 @@ static kith_error *publish_ranks(struct topk_stream *topk)
     refresh_bound(topk);
     _cleanup_(bound_unref) struct bound *floor = dynamic_filter_ranks_floor(topk->filter);
     size_t count = topk_ranks(&topk->heap, topk->bound, floor, ranks);
+    topk->unranked = 0;
+    topk->ranked = count == 0 ? 0 : ranks[count - 1].rows;
+    if (topk->ranked < dynamic_filter_least_rank(topk->filter))
+        return NULL;
     for (size_t i = 0; i < count && error == NULL; i++) {
         if (ranks[i].entry->key_length > LIMIT_BOUND_BYTES)
             continue;
@@ -94,8 +98,6 @@ static kith_error *publish_ranks(struct topk_stream *topk)
     }
     if (error == NULL)
         dynamic_filter_offer_ranks(topk->filter, topk->partition, list, made);
-    topk->unranked = 0;
-    topk->ranked = count == 0 ? 0 : ranks[count - 1].rows;
     while (made > 0)
         bound_unref(list[--made].bound);
     return error;

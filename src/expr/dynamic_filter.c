@@ -11,6 +11,7 @@ struct dynamic_filter {
     const struct sort_expr *exprs;
     size_t expr_count;
     uint64_t wanted; /* rows that a Top-K keeps, if ranks are collected */
+    uint64_t least;  /* rows of a rank that is of use */
 
     /* Counts changes of the slots. Released by whoever changed one under the mutex, acquired by readers that ask
      * whether their snapshot is current. */
@@ -98,11 +99,12 @@ void dynamic_filter_offer(struct dynamic_filter *filter, enum bound_origin origi
         watchers->changed(watchers, origin, bound);
 }
 
-kith_error *dynamic_filter_collect_ranks(struct dynamic_filter *filter, size_t holders, uint64_t wanted,
+kith_error *dynamic_filter_collect_ranks(struct dynamic_filter *filter, size_t holders, uint64_t wanted, uint64_t least,
                                          struct memory_pool *pool)
 {
     TRY(bound_ranks_new(holders, wanted, pool, &filter->ranks));
     filter->wanted = wanted;
+    filter->least = least;
     filter->ranks_wanted = true;
     for (int i = 0; i < BOUND_ORIGINS; i++)
         if (filter->slots[i] != NULL)
@@ -113,6 +115,11 @@ kith_error *dynamic_filter_collect_ranks(struct dynamic_filter *filter, size_t h
 uint64_t dynamic_filter_wanted(const struct dynamic_filter *filter)
 {
     return filter->wanted;
+}
+
+uint64_t dynamic_filter_least_rank(const struct dynamic_filter *filter)
+{
+    return filter->least;
 }
 
 void dynamic_filter_limit_ranks(struct dynamic_filter *filter, bool wanted, struct bound *floor)
