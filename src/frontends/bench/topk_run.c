@@ -7,6 +7,7 @@
 #include "frontends/bench/plain_loop.h"
 #include "frontends/bench/process_usage.h"
 #include "plan/table.h"
+#include "runtime/io.h"
 #include "runtime/sync.h"
 
 #include <inttypes.h>
@@ -343,8 +344,11 @@ static size_t count_needed(const struct topk_run *run)
     return needed;
 }
 
-static kith_error *find_answer(struct topk_run *run, size_t files)
+/* Takes long for a fiber's turn. */
+static kith_error *find_answer(void *argument)
 {
+    struct topk_run *run = argument;
+    size_t files = topk_case_files(&run->options.topk_case, &run->options.fixture);
     const struct topk_query *query = run->options.topk_case.query;
     const struct fixture *fixture = &run->options.fixture;
     size_t tasks = run->options.topk_case.tasks;
@@ -370,7 +374,7 @@ kith_error *topk_run_new(const struct topk_run_options *options, struct topk_run
     TRY(session_add_table(run->session, "t", run->pattern, true));
     TRY(count_bytes_there(run, run->pattern));
     TRY(topk_query_sql(query, &run->sql));
-    TRY(find_answer(run, files));
+    TRY(offload(find_answer, run));
     TRY(query->embedded ? plain_loop_new(fixture, files, &run->loop) : connect(run));
     *out = TAKE(run);
     return NULL;
