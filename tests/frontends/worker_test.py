@@ -81,7 +81,7 @@ class Telemetry(Worker):
         for _ in range(3):
             for i, task in enumerate(self.analyze(addresses)["stages"][1]["tasks"]):
                 for name, value in task["metrics"].items():
-                    merge = max if name in ("peak_mem_used", "bounds_delay_max_ns") else int.__add__
+                    merge = max if name in ("peak_mem_used", "bounds_delay_max_ns", "longest_turn_ns") else int.__add__
                     expected[i][name] = merge(expected[i].get(name, 0), value)
         for address, metrics in zip(addresses, expected):
             status = self.status(address)
