@@ -50,6 +50,8 @@ enum sibling_topk { SIBLING_TOPK_OFF, SIBLING_TOPK_ON, SIBLING_TOPK_AUTO };
       "nulls_max,nulls_min,nulls_first,nulls_last", "where ORDER BY puts NULL unless the query says")             \
     X(MEMORY_LIMIT, "runtime.memory_limit", BYTES, 0, 0, INT64_MAX, NULL,                                         \
       "memory that the operators of a query may reserve; 0 = no limit")                                           \
+    X(STATEMENT_TIMEOUT, "statement_timeout", MILLISECONDS, 0, 0, 2147483647, NULL,                               \
+      "a query is cancelled when so much time has passed since it was planned; 0 = never")                        \
     X(SIBLING_TOPK, "distributed.sibling_topk", CHOICE, 2, 0, 2, "off,on,auto",                                   \
       "tasks of a stage tell each other the Top-K bounds they reach; auto = those that rule out row groups at "   \
       "once, others rarely")                                                                                      \
