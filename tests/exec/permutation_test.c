@@ -171,7 +171,7 @@ static const struct {
      "ORDER BY id LIMIT 11",
      IN_ORDER},
     /* The key is another column of the table in each member: each is judged by the statistics of its own. */
-    {"SELECT late AS k FROM t UNION ALL SELECT id FROM t ORDER BY k DESC NULLS LAST LIMIT 40", IN_ORDER},
+    {"SELECT id AS k FROM t UNION ALL SELECT late FROM t ORDER BY k LIMIT 40", IN_ORDER},
     {"SELECT id FROM t UNION ALL SELECT id FROM t LIMIT 2000", COUNT_ONLY},
     {"SELECT 3 AS x UNION ALL SELECT id FROM t WHERE id < 20 UNION ALL SELECT NULL ORDER BY x", IN_ORDER},
     {"SELECT id FROM (SELECT id, random() AS r FROM t) AS s WHERE r >= 0 ORDER BY id LIMIT 50", IN_ORDER},
