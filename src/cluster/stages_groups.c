@@ -84,6 +84,8 @@ kith_error *stages_find_steps(struct arena *arena, struct stage_group *groups, s
 {
     _cleanup_free_ const struct scalar **best = NULL;
     count = keep_steps(groups, count);
+    if (count == 0)
+        return NULL; /* nobody has steps */
     TRY(NEW_ARRAY(&best, count));
     if (count > 1)
         qsort_r(groups, count, sizeof *groups, by_task_and_best, &order);
