@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static _Thread_local size_t fail_countdown;
+static _Thread_local size_t fail_countdown __attribute__((tls_model("initial-exec")));
 
 size_t alloc_fail_after(size_t n)
 {

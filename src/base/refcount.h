@@ -26,9 +26,12 @@ static inline void refcount_take(struct refcount *refs)
 }
 
 /* True when this was the last reference: the caller frees the object. Acquire-release rather than a fence,
- * which ThreadSanitizer does not understand. */
+ * which ThreadSanitizer does not understand. Who holds the only reference need not count down: nobody else can take
+ * one, and most objects never had a second. */
 static inline bool refcount_drop(struct refcount *refs)
 {
+    if (atomic_load_explicit(&refs->count, memory_order_acquire) == 1)
+        return true;
     size_t before = atomic_fetch_sub_explicit(&refs->count, 1, memory_order_acq_rel);
     ASSERT(before > 0);
     return before == 1;

@@ -1,7 +1,8 @@
 /*
  * NetworkCoalesceExec: reads another stage; partition i is the output of its task i. How the bytes travel is behind the
- * context's boundary source.
+ * context's boundary source. A batch is what another process made it: one that is too large is split.
  */
+#include "exec/batch_split.h"
 #include "exec/operators.h"
 
 static kith_error *execute(struct exec_operator *node, size_t partition, struct stream **out)
@@ -9,9 +10,11 @@ static kith_error *execute(struct exec_operator *node, size_t partition, struct 
     struct boundary_source *boundary = node->context->boundary;
     if (boundary == NULL)
         return error_new(KITH_ERROR_INTERNAL, "stage %u is read outside of a cluster", node->plan->network.stage);
-    TRY(boundary->open(boundary, node->plan->network.stage, partition, node->plan->schema, node->metrics, out));
-    (*out)->coop = operator_coop(node);
-    return NULL;
+    struct stream *rows = NULL;
+    TRY(boundary->open(boundary, node->plan->network.stage, partition, node->plan->schema, node->metrics, &rows));
+    rows->coop = operator_coop(node);
+    return batch_split_stream_new(rows, (size_t)settings_get(&node->context->settings, SETTING_BATCH_SIZE), rows->coop,
+                                  node->metrics, out);
 }
 
 static void free_network(struct exec_operator *node)

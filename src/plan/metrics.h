@@ -17,6 +17,7 @@ enum metric_unit { METRIC_COUNT_UNIT, METRIC_BYTES, METRIC_NANOSECONDS };
 #define KITH_METRICS(X)                                                                                               \
     X(OUTPUT_ROWS, "output_rows", COUNT_UNIT, "rows handed to the consumer")                                          \
     X(OUTPUT_BATCHES, "output_batches", COUNT_UNIT, "batches handed to the consumer")                                 \
+    X(BATCHES_SPLIT, "batches_split", COUNT_UNIT, "slices cut from batches of more rows than batch_size")             \
     X(ELAPSED_COMPUTE, "elapsed_compute", NANOSECONDS, "time in the operator itself, its inputs not counted")         \
     X(BYTES_SCANNED, "bytes_scanned", BYTES, "read from files: page indexes, page headers and pages")                 \
     X(ROWS_SCANNED, "rows_scanned", COUNT_UNIT, "rows whose key or filter columns were decoded")                      \
