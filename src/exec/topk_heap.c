@@ -5,6 +5,14 @@
 
 #include <endian.h>
 
+/* Room for the key of a number or two; as much is taken for every shorter one, so that it can be used again. */
+enum { SHORT_KEY_BYTES = 32 };
+
+static bool has_long_key(const struct topk_entry *entry)
+{
+    return entry->key_capacity > SHORT_KEY_BYTES;
+}
+
 void topk_heap_init(struct topk_heap *heap, size_t limit)
 {
     *heap = (struct topk_heap){.limit = limit};
@@ -12,8 +20,10 @@ void topk_heap_init(struct topk_heap *heap, size_t limit)
 
 void topk_heap_reset(struct topk_heap *heap)
 {
-    for (size_t i = 0; i < heap->allocated; i++)
-        free(heap->entries[i].key);
+    for (size_t i = 0; heap->long_keys > 0 && i < heap->allocated; i++)
+        if (has_long_key(&heap->entries[i]))
+            free(heap->entries[i].key);
+    arena_reset(&heap->short_keys);
     free(heap->entries);
     *heap = (struct topk_heap){.limit = heap->limit};
 }
@@ -65,16 +75,30 @@ static kith_error *add_entry(struct topk_heap *heap)
     return NULL;
 }
 
+static kith_error *make_room(struct topk_heap *heap, struct topk_entry *entry, size_t length)
+{
+    if (length > UINT32_MAX / 2)
+        return error_new(KITH_ERROR_LIMIT, "a sort key of %zu bytes is too long", length);
+    if (length <= SHORT_KEY_BYTES) {
+        TRY(arena_alloc(&heap->short_keys, SHORT_KEY_BYTES, 1, &entry->key));
+        entry->key_capacity = SHORT_KEY_BYTES;
+        return NULL;
+    }
+    bool was_long = has_long_key(entry);
+    uint8_t *key = was_long ? entry->key : NULL;
+    uint32_t capacity = (uint32_t)(length + length / 2);
+    TRY(alloc_resize(&key, capacity, 1));
+    heap->long_keys += !was_long;
+    heap->long_key_bytes += capacity - (was_long ? entry->key_capacity : 0);
+    entry->key = key;
+    entry->key_capacity = capacity;
+    return NULL;
+}
+
 static kith_error *set_entry(struct topk_heap *heap, struct topk_entry *entry, struct str key, uint64_t row)
 {
-    if (key.length > UINT32_MAX / 2)
-        return error_new(KITH_ERROR_LIMIT, "a sort key of %zu bytes is too long", key.length);
-    if (key.length > entry->key_capacity) {
-        uint32_t capacity = (uint32_t)(key.length + key.length / 2);
-        TRY(alloc_resize(&entry->key, capacity, 1));
-        heap->key_bytes += capacity - entry->key_capacity;
-        entry->key_capacity = capacity;
-    }
+    if (entry->key == NULL || key.length > entry->key_capacity)
+        TRY(make_room(heap, entry, key.length));
     memcpy(entry->key, key.data, key.length);
     entry->key_length = (uint32_t)key.length;
     entry->prefix = prefix_of(key);
@@ -159,5 +183,5 @@ kith_error *topk_heap_sort(struct topk_heap *heap, struct cancel_token *cancel)
 
 size_t topk_heap_memory_bytes(const struct topk_heap *heap)
 {
-    return heap->allocated * sizeof *heap->entries + heap->key_bytes;
+    return heap->allocated * sizeof *heap->entries + heap->short_keys.bytes + heap->long_key_bytes;
 }

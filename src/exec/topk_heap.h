@@ -7,6 +7,7 @@
 #ifndef KITH_EXEC_TOPK_HEAP_H
 #define KITH_EXEC_TOPK_HEAP_H
 
+#include "base/arena.h"
 #include "base/strbuf.h"
 #include "runtime/cancel.h"
 
@@ -14,7 +15,7 @@
 
 struct topk_entry {
     uint64_t prefix; /* first 8 bytes of the key, big-endian, zero-padded: decides most comparisons */
-    uint8_t *key;    /* owned */
+    uint8_t *key;    /* in the heap's arena, or by itself if it has ever been a long one */
     uint32_t key_length;
     uint32_t key_capacity;
     uint64_t row;
@@ -23,9 +24,11 @@ struct topk_entry {
 struct topk_heap {
     struct topk_entry *entries;
     size_t count;
-    size_t allocated; /* entries that exist, keys of removed ones kept for reuse */
-    size_t limit;     /* K */
-    size_t key_bytes; /* capacity of all keys */
+    size_t allocated;        /* entries that exist, keys of removed ones kept for reuse */
+    size_t limit;            /* K */
+    struct arena short_keys; /* freed at once, however many there are: a cancelled query is not to linger over them */
+    size_t long_keys;        /* entries whose key has an allocation of its own */
+    size_t long_key_bytes;
 };
 
 /* By key alone. */
