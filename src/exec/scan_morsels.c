@@ -127,6 +127,8 @@ static kith_error *watch_bounds(struct morsel_queue *queue)
 static void put_best_first(struct morsel_queue *queue)
 {
     struct morsel_order by = {queue->scan->dynamic_filters[0].exprs[0].order};
+    if (queue->count == 0)
+        return;
     qsort_r(queue->morsels, queue->count, sizeof *queue->morsels, compare_morsels, &by);
     while (queue->ordered_from > 0 && queue->morsels[queue->ordered_from - 1].best_is_proven)
         queue->ordered_from--;
