@@ -176,8 +176,7 @@ static void sort_and_unite(struct file_list *list)
 {
     if (list->count == 0)
         return;
-    if (list->count > 0)
-        qsort(list->entries, list->count, sizeof *list->entries, compare_entries);
+    qsort(list->entries, list->count, sizeof *list->entries, compare_entries);
     size_t kept = 1;
     for (size_t i = 1; i < list->count; i++) {
         if (strcmp(list->entries[i].path, list->entries[kept - 1].path) == 0)
