@@ -18,19 +18,6 @@ struct cutter {
     size_t length;
 };
 
-static kith_error *make_node(struct cutter *cutter, enum physical_kind kind, struct schema *schema, size_t partitions,
-                             struct physical_plan *input, struct physical_plan **out)
-{
-    TRY(ARENA_NEW(cutter->arena, out));
-    (*out)->kind = kind;
-    (*out)->schema = schema;
-    (*out)->partitions = partitions;
-    (*out)->input_count = 1;
-    TRY(ARENA_NEW_ARRAY(cutter->arena, &(*out)->inputs, 1));
-    (*out)->inputs[0] = input;
-    return NULL;
-}
-
 static uint64_t scanned_bytes(const struct physical_plan *plan)
 {
     uint64_t bytes =
@@ -103,8 +90,8 @@ static kith_error *make_merge(struct cutter *cutter, size_t cut, struct physical
     const struct physical_plan *root = cutter->chain[cut];
     const struct physical_plan *above = cut > 0 ? cutter->chain[cut - 1] : NULL;
     bool sorted = root->kind == PHYSICAL_SORT;
-    TRY(make_node(cutter, sorted ? PHYSICAL_SORT_PRESERVING_MERGE : PHYSICAL_COALESCE_PARTITIONS, root->schema, 1,
-                  input, out));
+    TRY(physical_plan_new(cutter->arena, sorted ? PHYSICAL_SORT_PRESERVING_MERGE : PHYSICAL_COALESCE_PARTITIONS,
+                          root->schema, 1, input, out));
     if (sorted) {
         (*out)->sort = above != NULL && is_merge(above) ? above->sort : root->sort;
         (*out)->sort.filter_id = 0;
@@ -121,7 +108,8 @@ static kith_error *make_stage(struct cutter *cutter, size_t cut, const struct pa
     struct physical_plan *below = NULL;
     for (size_t i = cutter->length; i-- > cut;) {
         struct physical_plan *copy;
-        TRY(make_node(cutter, cutter->chain[i]->kind, cutter->chain[i]->schema, partitions, below, &copy));
+        TRY(physical_plan_new(cutter->arena, cutter->chain[i]->kind, cutter->chain[i]->schema, partitions, below,
+                              &copy));
         struct physical_plan **inputs = copy->inputs;
         *copy = *cutter->chain[i];
         copy->partitions = partitions;
@@ -159,8 +147,7 @@ static kith_error *copy_above(struct cutter *cutter, size_t position, struct phy
 static kith_error *make_head(struct cutter *cutter, size_t cut, size_t tasks, struct physical_plan **out)
 {
     struct physical_plan *below;
-    TRY(make_node(cutter, PHYSICAL_NETWORK_COALESCE, cutter->chain[cut]->schema, tasks, NULL, &below));
-    below->input_count = 0;
+    TRY(physical_plan_new(cutter->arena, PHYSICAL_NETWORK_COALESCE, cutter->chain[cut]->schema, tasks, NULL, &below));
     below->network.stage = FIRST_STAGE;
     if (cut == 0 || cutter->chain[cut - 1]->kind != PHYSICAL_UNION)
         TRY(make_merge(cutter, cut, below, &below));

@@ -87,17 +87,12 @@ static kith_error *make_fetch(struct segment *segment, struct physical_plan **ou
     struct physical_plan *fetch;
     struct fetched_column *columns;
     size_t count = segment->scan->schema->field_count;
-    TRY(ARENA_NEW(segment->arena, &fetch));
-    TRY(ARENA_NEW_ARRAY(segment->arena, &fetch->inputs, 1));
+    TRY(physical_plan_new(segment->arena, PHYSICAL_FETCH_COLUMNS, segment->scan->schema, segment->top->partitions,
+                          segment->top, &fetch));
     TRY(ARENA_NEW_ARRAY(segment->arena, &columns, count));
     for (size_t i = 0; i < count; i++)
         columns[i] = segment->kept[i] ? (struct fetched_column){false, segment->mapping[i]}
                                       : (struct fetched_column){true, segment->scan->scan.columns[i]};
-    fetch->kind = PHYSICAL_FETCH_COLUMNS;
-    fetch->schema = segment->scan->schema;
-    fetch->partitions = segment->top->partitions;
-    fetch->input_count = 1;
-    fetch->inputs[0] = segment->top;
     fetch->fetch.columns = columns;
     *out = fetch;
     return NULL;

@@ -98,6 +98,10 @@ struct physical_plan {
     };
 };
 
+/* A node over `input`, or over none where that is NULL. The schema is borrowed, all else in `arena`. */
+kith_error *physical_plan_new(struct arena *arena, enum physical_kind kind, struct schema *schema, size_t partitions,
+                              struct physical_plan *input, struct physical_plan **out) _must_check_;
+
 /* Plans for one process: every scan over all its files, `target_partitions` partitions where the work is worth it. */
 kith_error *physical_plan_create(struct plan_arena *arena, const struct settings *settings, size_t processors,
                                  const struct logical_plan *logical, struct physical_plan **out) _must_check_;

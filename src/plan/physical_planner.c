@@ -15,15 +15,15 @@ struct planner {
     size_t most_partitions; /* of one scan */
 };
 
-static kith_error *make_node(struct planner *planner, enum physical_kind kind, struct schema *schema, size_t partitions,
-                             struct physical_plan *input, struct physical_plan **out)
+kith_error *physical_plan_new(struct arena *arena, enum physical_kind kind, struct schema *schema, size_t partitions,
+                              struct physical_plan *input, struct physical_plan **out)
 {
-    TRY(ARENA_NEW(planner->arena, out));
+    TRY(ARENA_NEW(arena, out));
     (*out)->kind = kind;
     (*out)->schema = schema;
     (*out)->partitions = partitions;
     if (input != NULL) {
-        TRY(ARENA_NEW_ARRAY(planner->arena, &(*out)->inputs, 1));
+        TRY(ARENA_NEW_ARRAY(arena, &(*out)->inputs, 1));
         (*out)->inputs[0] = input;
         (*out)->input_count = 1;
     }
@@ -44,7 +44,8 @@ static size_t scan_partitions(const struct planner *planner, const struct table 
 static kith_error *plan_scan(struct planner *planner, const struct logical_plan *logical, struct physical_plan **out)
 {
     struct table *table = logical->scan.table;
-    TRY(make_node(planner, PHYSICAL_PARQUET_SCAN, logical->schema, scan_partitions(planner, table), NULL, out));
+    TRY(physical_plan_new(planner->arena, PHYSICAL_PARQUET_SCAN, logical->schema, scan_partitions(planner, table), NULL,
+                          out));
     struct parquet_scan *scan = &(*out)->scan;
     scan->table = table;
     scan->table_schema = table->schema;
@@ -67,7 +68,7 @@ static kith_error *plan_node(struct planner *planner, const struct logical_plan 
 static kith_error *make_sort(struct planner *planner, const struct logical_plan *logical, struct physical_plan *input,
                              struct physical_plan **out)
 {
-    TRY(make_node(planner, PHYSICAL_SORT, input->schema, input->partitions, input, out));
+    TRY(physical_plan_new(planner->arena, PHYSICAL_SORT, input->schema, input->partitions, input, out));
     (*out)->sort.exprs = logical->sort.exprs;
     (*out)->sort.count = logical->sort.count;
     (*out)->sort.fetch = logical->sort.fetch;
@@ -110,7 +111,7 @@ static kith_error *plan_sort(struct planner *planner, const struct logical_plan 
     }
     if (input->partitions == 1)
         return NULL;
-    TRY(make_node(planner, PHYSICAL_SORT_PRESERVING_MERGE, logical->schema, 1, *out, out));
+    TRY(physical_plan_new(planner->arena, PHYSICAL_SORT_PRESERVING_MERGE, logical->schema, 1, *out, out));
     (*out)->sort.exprs = logical->sort.exprs;
     (*out)->sort.count = logical->sort.count;
     (*out)->sort.fetch = logical->sort.fetch;
@@ -137,16 +138,16 @@ static kith_error *plan_limit(struct planner *planner, const struct logical_plan
         rows = -1;
     limit_scans(input, rows);
     if (rows >= 0 && input->kind != PHYSICAL_PARQUET_SCAN && logical->inputs[0]->kind != LOGICAL_SORT) {
-        TRY(make_node(planner, PHYSICAL_LOCAL_LIMIT, input->schema, input->partitions, input, out));
+        TRY(physical_plan_new(planner->arena, PHYSICAL_LOCAL_LIMIT, input->schema, input->partitions, input, out));
         (*out)->limit.fetch = rows;
         input = *out;
     }
     if (input->partitions > 1) {
-        TRY(make_node(planner, PHYSICAL_COALESCE_PARTITIONS, input->schema, 1, input, out));
+        TRY(physical_plan_new(planner->arena, PHYSICAL_COALESCE_PARTITIONS, input->schema, 1, input, out));
         (*out)->limit.fetch = rows;
         input = *out;
     }
-    TRY(make_node(planner, PHYSICAL_GLOBAL_LIMIT, logical->schema, 1, input, out));
+    TRY(physical_plan_new(planner->arena, PHYSICAL_GLOBAL_LIMIT, logical->schema, 1, input, out));
     (*out)->limit.skip = logical->limit.offset;
     (*out)->limit.fetch = logical->limit.fetch;
     return NULL;
@@ -154,7 +155,7 @@ static kith_error *plan_limit(struct planner *planner, const struct logical_plan
 
 static kith_error *plan_union(struct planner *planner, const struct logical_plan *logical, struct physical_plan **out)
 {
-    TRY(make_node(planner, PHYSICAL_UNION, logical->schema, 0, NULL, out));
+    TRY(physical_plan_new(planner->arena, PHYSICAL_UNION, logical->schema, 0, NULL, out));
     TRY(ARENA_NEW_ARRAY(planner->arena, &(*out)->inputs, logical->input_count));
     for (size_t i = 0; i < logical->input_count; i++) {
         TRY(plan_node(planner, logical->inputs[i], &(*out)->inputs[i]));
@@ -172,7 +173,7 @@ static kith_error *plan_projection(struct planner *planner, const struct logical
 {
     struct physical_plan *input;
     TRY(plan_node(planner, logical->inputs[0], &input));
-    TRY(make_node(planner, PHYSICAL_PROJECTION, logical->schema, input->partitions, input, out));
+    TRY(physical_plan_new(planner->arena, PHYSICAL_PROJECTION, logical->schema, input->partitions, input, out));
     (*out)->projection.exprs = logical->projection.exprs;
     return NULL;
 }
@@ -181,7 +182,7 @@ static kith_error *plan_filter(struct planner *planner, const struct logical_pla
 {
     struct physical_plan *input;
     TRY(plan_node(planner, logical->inputs[0], &input));
-    TRY(make_node(planner, PHYSICAL_FILTER, logical->schema, input->partitions, input, out));
+    TRY(physical_plan_new(planner->arena, PHYSICAL_FILTER, logical->schema, input->partitions, input, out));
     (*out)->filter.predicate = logical->filter.predicate;
     return NULL;
 }
@@ -202,7 +203,7 @@ static kith_error *plan_node(struct planner *planner, const struct logical_plan 
     case LOGICAL_UNION:
         return plan_union(planner, logical, out);
     case LOGICAL_ONE_ROW:
-        return make_node(planner, PHYSICAL_PLACEHOLDER_ROW, logical->schema, 1, NULL, out);
+        return physical_plan_new(planner->arena, PHYSICAL_PLACEHOLDER_ROW, logical->schema, 1, NULL, out);
     }
     UNREACHABLE();
 }
@@ -229,7 +230,7 @@ kith_error *physical_plan_create(struct plan_arena *arena, const struct settings
     TRY(plan_node(&planner, logical, &plan));
     if (plan->partitions > 1) {
         struct physical_plan *input = plan;
-        TRY(make_node(&planner, PHYSICAL_COALESCE_PARTITIONS, input->schema, 1, input, &plan));
+        TRY(physical_plan_new(planner.arena, PHYSICAL_COALESCE_PARTITIONS, input->schema, 1, input, &plan));
         plan->limit.fetch = -1;
     }
     *out = plan;

@@ -1,4 +1,4 @@
-#include "fibers.h"
+#include "urgent.h"
 
 #include "runtime/coop.h"
 #include "runtime/sync.h"
@@ -45,6 +45,11 @@ static void run_beside_b(struct test *test, fiber_function main)
     test->log_length = 0;
     run_in_order(main, test);
 }
+
+struct urgent_hand_out {
+    struct urgent_test urgent;
+    enum coop_policy policy;
+};
 
 static kith_error *hand_out_beside_b(void *argument)
 {
@@ -206,39 +211,17 @@ static void cancelling_ends_the_handing_out_at_the_next_batch(void **state)
     }
 }
 
-struct urgent_test {
-    enum coop_policy policy;
-    pthread_mutex_t mutex;
-    struct wait_list waiting;
-    bool woken, served;
-};
-
-static kith_error *serve_urgently(void *argument)
-{
-    struct urgent_test *test = argument;
-    fiber_make_urgent();
-    pthread_mutex_lock(&test->mutex);
-    kith_error *error = NULL;
-    while (!test->woken && error == NULL)
-        error = wait_list_wait(&test->waiting, &test->mutex, WAIT_FOREVER);
-    test->served = true;
-    pthread_mutex_unlock(&test->mutex);
-    return error;
-}
-
 static kith_error *hand_out_beside_an_urgent_fiber(void *argument)
 {
-    struct urgent_test *test = argument;
-    struct coop coop = coop_make(test->policy, NULL);
+    struct urgent_hand_out *given = argument;
+    struct urgent_test *test = &given->urgent;
+    struct coop coop = coop_make(given->policy, NULL);
     struct fiber *urgent;
     TRY(spawn(serve_urgently, test, &urgent));
     TRY(fiber_yield());
     for (size_t i = 0; i < 5000; i++)
         TRY(coop_hand_out(&coop));
-    pthread_mutex_lock(&test->mutex);
-    test->woken = true;
-    wait_list_wake_all(&test->waiting);
-    pthread_mutex_unlock(&test->mutex);
+    wake_urgent(test);
     EXPECT(!test->served);
     TRY(coop_hand_out(&coop));
     EXPECT(test->served);
@@ -248,7 +231,7 @@ static kith_error *hand_out_beside_an_urgent_fiber(void *argument)
 static void who_hands_out_makes_way_for_an_urgent_fiber_at_the_next_batch(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
-        struct urgent_test test = {.policy = policies[i], .mutex = PTHREAD_MUTEX_INITIALIZER};
+        struct urgent_hand_out test = {.urgent.mutex = PTHREAD_MUTEX_INITIALIZER, .policy = policies[i]};
         run_in_order(hand_out_beside_an_urgent_fiber, &test);
     }
 }

@@ -1,4 +1,4 @@
-#include "fibers.h"
+#include "urgent.h"
 
 #include "base/alloc.h"
 #include "base/limits.h"
@@ -230,25 +230,6 @@ static kith_error *spawn_two_that_charge_much(void *argument)
     return fiber_join(b);
 }
 
-struct urgent_test {
-    pthread_mutex_t mutex;
-    struct wait_list waiting;
-    bool woken, served;
-};
-
-static kith_error *serve_urgently(void *argument)
-{
-    struct urgent_test *test = argument;
-    fiber_make_urgent();
-    pthread_mutex_lock(&test->mutex);
-    kith_error *error = NULL;
-    while (!test->woken && error == NULL)
-        error = wait_list_wait(&test->waiting, &test->mutex, WAIT_FOREVER);
-    test->served = true;
-    pthread_mutex_unlock(&test->mutex);
-    return error;
-}
-
 static kith_error *compute_beside_an_urgent_fiber(void *argument)
 {
     struct urgent_test *test = argument;
@@ -257,10 +238,7 @@ static kith_error *compute_beside_an_urgent_fiber(void *argument)
     TRY(spawn(serve_urgently, test, &urgent));
     TRY(fiber_yield());
     TRY(spawn(count_up, &count, &other));
-    pthread_mutex_lock(&test->mutex);
-    test->woken = true;
-    wait_list_wake_all(&test->waiting);
-    pthread_mutex_unlock(&test->mutex);
+    wake_urgent(test);
     EXPECT(!test->served);
     TRY(coop_charge(1));
     EXPECT(test->served);
