@@ -1,6 +1,6 @@
 /*
  * Diagnostics of the program on standard error, one line each with time and level. For what a user must act on
- * use an error; a log line is for whoever runs a worker.
+ * use an error; a log line is for whoever runs a worker, so the commands that a user waits for log errors alone.
  */
 #ifndef KITH_BASE_LOG_H
 #define KITH_BASE_LOG_H

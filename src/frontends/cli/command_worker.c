@@ -23,7 +23,7 @@ static const char usage[] =
     "  --keepalive TIME       a coordinator silent for so long is given up, such as 5s\n"
     "  --without CAPABILITY   does without it, as an older worker would: topk-bounds,\n"
     "                         topk-ranks; may be repeated\n"
-    "  --quiet                does not log at its end what it has done\n"
+    "  --quiet                logs errors alone, and not at its end what it has done\n"
     "  --status HOST:PORT     the worker to ask for its counters\n"
     "  --format FORMAT        of these: text (default) or json\n";
 
@@ -171,6 +171,7 @@ static kith_error *parse(int argc, char **argv, struct worker_command *command, 
             break;
         case 'q':
             command->quiet = true;
+            log_set_level(LOG_LEVEL_ERROR);
             break;
         case 's':
             command->status = optarg;

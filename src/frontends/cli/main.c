@@ -1,5 +1,6 @@
 #include "frontends/cli/commands.h"
 
+#include "base/log.h"
 #include "base/macros.h"
 
 #include <malloc.h>
@@ -19,10 +20,11 @@ static const char usage[] = "kith: SQL over Parquet files, in one process or man
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
+    enum log_level log_level;
 } commands[] = {
-    {"sql", command_sql},
-    {"worker", command_worker},
-    {"bench", command_bench},
+    {"sql", command_sql, LOG_LEVEL_ERROR},
+    {"worker", command_worker, LOG_LEVEL_WARN},
+    {"bench", command_bench, LOG_LEVEL_ERROR},
 };
 
 /* Pages and dictionaries of a column chunk are allocated and freed by the megabyte. By default glibc gives such memory
@@ -39,9 +41,12 @@ int main(int argc, char **argv)
 {
     keep_freed_memory();
     const char *name = argc < 2 ? "" : argv[1];
-    for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-        if (strcmp(name, commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+        if (strcmp(name, commands[i].name) != 0)
+            continue;
+        log_set_level(commands[i].log_level);
+        return commands[i].run(argc - 1, argv + 1);
+    }
     if (strcmp(name, "version") == 0 || strcmp(name, "--version") == 0) {
         puts("kith " KITH_VERSION);
         return 0;
