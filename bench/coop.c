@@ -6,8 +6,8 @@
  * Beside them a plain loop that makes and drops 977 slices with one allocation and one atomic reference each.
  *
  * Eight processes, each pinned to one processor, take the arms in the order ABBAABBA (A = without); each has 20
- * warm-ups and 1,001 samples of each case. Printed are medians of the four processes' medians, and p95 and p99 of their
- * 4,004 samples together.
+ * warm-ups and 1,001 samples of each case. Printed are the medians of the four processes' medians, p95s and p99s: what
+ * else the machine does comes in bursts that hit one process, and would be the p99 of all samples together.
  *
  *     coop [PROCESSOR]
  */
@@ -75,6 +75,7 @@ static kith_error *source_new(struct data *data, enum work work, struct stream *
 struct bypass_stream {
     struct stream stream;
     struct stream *input;
+    size_t rows;
     struct metric_set *metrics;
     struct batch *batch;
     size_t position, slices;
@@ -91,7 +92,7 @@ static void bypass_end_batch(struct bypass_stream *split)
 static kith_error *bypass_cut(struct bypass_stream *split, struct batch **out)
 {
     size_t left = batch_row_count(split->batch) - split->position;
-    size_t length = MIN(left, (size_t)BATCH_ROWS);
+    size_t length = MIN(left, split->rows);
     TRY(batch_slice(split->batch, split->position, length, out));
     split->position += length;
     split->slices++;
@@ -108,7 +109,7 @@ static __attribute__((noinline)) kith_error *bypass_pull(struct bypass_stream *s
     TRY(stream_next(split->input, &batch));
     if (batch == NULL)
         stream_free(TAKE(split->input));
-    if (batch == NULL || batch_row_count(batch) <= BATCH_ROWS) {
+    if (batch == NULL || batch_row_count(batch) <= split->rows) {
         *out = TAKE(batch);
         return NULL;
     }
@@ -143,6 +144,7 @@ static kith_error *split_new(struct data *data, enum arm arm, enum work work, st
     TRY(NEW(&split));
     split->stream = (struct stream){.ops = &ops, .schema = data->schema};
     split->input = TAKE(input);
+    split->rows = BATCH_ROWS;
     split->metrics = &data->metrics;
     *out = &split->stream;
     return NULL;
@@ -318,34 +320,43 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
 struct summary {
     double median, p95, p99; /* microseconds */
 };
 
-static double percentile(const int64_t *sorted, size_t count, size_t percent)
+static double percentile_us(const int64_t *sorted, size_t percent)
 {
-    return (double)sorted[(count * percent + 99) / 100 - 1] / 1000;
+    return (double)sorted[(SAMPLES * percent + 99) / 100 - 1] / 1000;
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
 /* Of the processes of one arm; of all for the plain loop, which has none. */
 static struct summary summarize(struct result *results, enum arm arm, enum work work)
 {
-    static int64_t all[PROCESSES * SAMPLES];
-    int64_t medians[PROCESSES];
+    double medians[PROCESSES], p95s[PROCESSES], p99s[PROCESSES];
     size_t processes = 0;
     for (size_t i = 0; i < PROCESSES; i++) {
         if (work != PLAIN && arm_of_process[i] != arm)
             continue;
         int64_t *samples = results[i].samples[work];
         qsort(samples, SAMPLES, sizeof *samples, compare);
-        medians[processes] = samples[SAMPLES / 2];
-        memcpy(all + processes++ * SAMPLES, samples, sizeof results[i].samples[work]);
+        medians[processes] = percentile_us(samples, 50);
+        p95s[processes] = percentile_us(samples, 95);
+        p99s[processes++] = percentile_us(samples, 99);
     }
-    qsort(medians, processes, sizeof *medians, compare);
-    qsort(all, processes * SAMPLES, sizeof *all, compare);
-    return (struct summary){.median = (double)(medians[processes / 2 - 1] + medians[processes / 2]) / 2000,
-                            .p95 = percentile(all, processes * SAMPLES, 95),
-                            .p99 = percentile(all, processes * SAMPLES, 99)};
+    return (struct summary){
+        .median = median(medians, processes), .p95 = median(p95s, processes), .p99 = median(p99s, processes)};
 }
 
 static void print_row(const char *what, struct summary s)

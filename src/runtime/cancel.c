@@ -132,7 +132,8 @@ bool cancel_token_is_cancelled(const struct cancel_token *token)
 
 const atomic_bool *cancel_token_flag(const struct cancel_token *token)
 {
-    return token == NULL ? NULL : &token->cancelled;
+    static const atomic_bool never = false;
+    return token == NULL ? &never : &token->cancelled;
 }
 
 kith_error *cancel_token_check(struct cancel_token *token)

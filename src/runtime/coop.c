@@ -6,14 +6,16 @@
 
 /* How often a fiber that hands out batches looks around: for events, for fibers that have waited long, which takes a
  * look at the clock. Batches may be nanoseconds or milliseconds apart, so units are granted to be taken without a look,
- * as many as took about so long last time. Urgent fibers and cancellation are looked for with every unit. */
-enum { LOOK_INTERVAL_NS = 20000 };
+ * as many as took about so long last time; where nobody waits for the thread they may be those of several turns. Urgent
+ * fibers and cancellation are looked for with every unit, and whether anybody waits between two turns. */
+enum { LOOK_INTERVAL_NS = 50000, MOST_GRANTED = 16 * COOP_BUDGET };
 
 /* Takes back what was granted and not used. */
 static void end_grant(struct worker *worker)
 {
     worker->current->budget += worker->granted;
     worker->granted = 0;
+    worker->granted_ahead = 0;
 }
 
 static void grant(struct worker *worker)
@@ -23,19 +25,23 @@ static void grant(struct worker *worker)
     if (worker->granted_ns != 0) {
         int64_t since = now - worker->granted_ns;
         if (since < LOOK_INTERVAL_NS / 2)
-            fiber->grant = MIN(2 * fiber->grant, (unsigned)COOP_BUDGET);
+            fiber->grant = MIN(2 * fiber->grant, (unsigned)MOST_GRANTED);
         else if (since > LOOK_INTERVAL_NS)
             fiber->grant = (unsigned)(fiber->grant * (int64_t)LOOK_INTERVAL_NS / since);
     }
     fiber->grant = MAX(fiber->grant, 1U);
     worker->granted_ns = now;
-    worker->granted = MIN(fiber->grant, fiber->budget - 1); /* the last one is charged with a look, and yields */
+    worker->granted = MIN(fiber->grant, fiber->budget - 1); /* the last one ends the turn */
+    worker->granted_ahead = fiber->grant - worker->granted;
     fiber->budget -= worker->granted;
 }
 
+/* Of streams that count for themselves, which always take the long way. */
+static const atomic_bool always = true;
+
 static bool is_set(const atomic_bool *flag)
 {
-    return flag != NULL && atomic_load_explicit(flag, memory_order_relaxed);
+    return atomic_load_explicit(flag, memory_order_relaxed);
 }
 
 kith_error *coop_charge(unsigned units)
@@ -57,7 +63,10 @@ kith_error *coop_charge(unsigned units)
 
 struct coop coop_make(enum coop_policy policy, struct cancel_token *cancel)
 {
-    return (struct coop){.policy = policy, .left = COOP_BUDGET, .flag = cancel_token_flag(cancel), .cancel = cancel};
+    return (struct coop){.policy = policy,
+                         .left = COOP_BUDGET,
+                         .flag = policy == COOP_PER_STREAM ? &always : cancel_token_flag(cancel),
+                         .cancel = cancel};
 }
 
 /* A new turn of the stream's fiber, or a new one of the stream itself on a thread. */
@@ -89,8 +98,24 @@ static kith_error *charge_own(struct coop *coop)
     return give_way();
 }
 
+/* The turn is used up but what was granted is not, and nobody waits for the thread. */
+static bool may_begin_turn(struct worker *worker)
+{
+    return worker->granted == 0 && worker->current->budget == 1 && worker->granted_ahead > COOP_BUDGET &&
+           scheduler_is_otherwise_idle(worker) && !is_set(worker->cancelled);
+}
+
 static kith_error *charge_shared(void)
 {
+    struct worker *worker = worker_current();
+    if (may_begin_turn(worker)) {
+        turn_renew_untimed(worker, worker->current);
+        scheduler_begin_turn(worker, worker->current);
+        worker->granted = COOP_BUDGET - 1;
+        worker->granted_ahead -= COOP_BUDGET;
+        worker->current->budget = 1;
+        return NULL;
+    }
     TRY(coop_charge(1));
     grant(worker_current());
     return NULL;
@@ -110,8 +135,10 @@ static __attribute__((noinline)) kith_error *hand_out_slowly(struct coop *coop)
 kith_error *coop_hand_out(struct coop *coop)
 {
     struct worker *worker = this_worker;
-    if (worker == NULL || worker->granted == 0 || coop->policy == COOP_PER_STREAM || is_set(worker->cancelled) ||
-        is_set(coop->flag) || atomic_load_explicit(&worker->queue.urgent_length, memory_order_relaxed) > 0)
+    if (worker == NULL || worker->granted == 0)
+        return hand_out_slowly(coop);
+    if (is_set(worker->cancelled) || is_set(coop->flag) ||
+        atomic_load_explicit(&worker->queue.urgent_length, memory_order_relaxed) > 0)
         return hand_out_slowly(coop);
     worker->granted--;
     return NULL;

@@ -35,7 +35,7 @@ struct coop {
     enum coop_policy policy;
     unsigned left;               /* where the stream counts for itself */
     uint64_t turn;               /* for which `left` counts */
-    const atomic_bool *flag;     /* set when `cancel` is cancelled; NULL: no token */
+    const atomic_bool *flag;     /* while set nothing is handed out without a look around; the token's, or always set */
     struct cancel_token *cancel; /* borrowed */
 };
 

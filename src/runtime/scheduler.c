@@ -209,6 +209,7 @@ static struct fiber *run(struct worker *worker, struct fiber *fiber)
     fiber->home = worker->index;
     worker->backlog_since_ns = 0;
     worker->granted_ns = 0;
+    worker->granted_ahead = 0;
     worker->cancelled = cancel_token_flag(fiber->cancel);
     worker->current = fiber;
     turn_begin(worker, fiber);

@@ -92,8 +92,9 @@ struct worker {
     _Atomic uint64_t progress;     /* changes with each turn and charge */
 
     /* Of the fiber that runs; coop_hand_out looks at these. */
-    unsigned granted;             /* units that may be charged without looking around */
-    const atomic_bool *cancelled; /* its token's flag; NULL: none */
+    unsigned granted;             /* units that may be charged without looking around, in this turn */
+    unsigned granted_ahead;       /* the same in later turns, if nobody waits at their beginnings */
+    const atomic_bool *cancelled; /* its token's flag */
     uint64_t turn;                /* 0: none runs */
     uint64_t last_turn;
     int64_t granted_ns; /* when units were last granted since it was switched to, by system_clock; 0 = not yet */
@@ -168,6 +169,8 @@ bool scheduler_urgent_waits(struct worker *worker);
 void turn_begin(struct worker *worker, const struct fiber *fiber);
 void turn_end(struct worker *worker, struct fiber *fiber);
 void turn_renew(struct worker *worker, struct fiber *fiber);
+/* The same without a look at the clock: what the turn took counts with the next one's time. */
+void turn_renew_untimed(struct worker *worker, struct fiber *fiber);
 int64_t turn_took_ns(struct worker *worker);
 /* The running fiber has charged something and goes on. */
 void turn_charged(struct worker *worker, struct fiber *fiber);
@@ -179,7 +182,7 @@ void fiber_finish(struct fiber *fiber);
 /* cancel.c: a token knows the fibers that run under it. */
 void cancel_token_attach(struct cancel_token *token, struct fiber *fiber);
 void cancel_token_detach(struct cancel_token *token, struct fiber *fiber);
-/* What cancel_token_is_cancelled reads; NULL for no token. */
+/* What cancel_token_is_cancelled reads; never set where there is no token. */
 const atomic_bool *cancel_token_flag(const struct cancel_token *token);
 
 #endif

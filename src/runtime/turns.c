@@ -87,6 +87,15 @@ void turn_renew(struct worker *worker, struct fiber *fiber)
     turn_begin(worker, fiber);
 }
 
+void turn_renew_untimed(struct worker *worker, struct fiber *fiber)
+{
+    add(&worker->progress, 1);
+    add(&worker->turns.turns, 1);
+    if (fiber->turns != NULL)
+        atomic_fetch_add_explicit(&fiber->turns->turns, 1, memory_order_relaxed);
+    worker->charges++;
+}
+
 void turn_charged(struct worker *worker, struct fiber *fiber)
 {
     add(&worker->progress, 1);

@@ -2,6 +2,7 @@
 
 #include "runtime/coop.h"
 #include "runtime/sync.h"
+#include "runtime/turns.h"
 
 #include <pthread.h>
 
@@ -119,6 +120,36 @@ static void after_a_wait_the_budget_is_full_again(void **state)
             assert_true(run_from(&test, start) >= COOP_BUDGET); /* b is alone in the end */
             start += COOP_BUDGET;
         }
+    }
+}
+
+static kith_error *hand_out_alone_then_beside_b(void *argument)
+{
+    struct test *test = argument;
+    struct coop coop = coop_make(test->policy, NULL);
+    struct runtime_turns before, after;
+    struct fiber *b;
+    for (size_t extra = 0; extra < 3 * COOP_BUDGET; extra += COOP_BUDGET / 2 + 1) {
+        runtime_read_turns(runtime_current(), &before);
+        for (size_t i = 0; i < 100 * COOP_BUDGET + extra; i++)
+            TRY(coop_hand_out(&coop));
+        runtime_read_turns(runtime_current(), &after);
+        EXPECT(after.turns - before.turns >= 100);
+        test->log_length = 0;
+        TRY(spawn(hand_out_as_b, test, &b));
+        TRY(hand_out(test, &coop, 'a', COOP_BUDGET + 1));
+        TRY(fiber_join(b));
+        EXPECT(run_from(test, 0) <= COOP_BUDGET);
+    }
+    return NULL;
+}
+
+/* While it is alone, units of several turns are granted at once. */
+static void a_fiber_that_was_alone_gives_way_at_the_end_of_its_turn(void **state)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(policies); i++) {
+        struct test test = {.policy = policies[i]};
+        run_beside_b(&test, hand_out_alone_then_beside_b);
     }
 }
 
@@ -242,6 +273,7 @@ int main(void)
         cmocka_unit_test(fibers_that_hand_out_take_turns_of_128_batches),
         cmocka_unit_test(work_and_batches_are_charged_to_one_budget),
         cmocka_unit_test(after_a_wait_the_budget_is_full_again),
+        cmocka_unit_test(a_fiber_that_was_alone_gives_way_at_the_end_of_its_turn),
         cmocka_unit_test(streams_of_one_fiber_that_count_apart_yield_within_a_budget_each),
         cmocka_unit_test(outside_a_fiber_only_streams_that_count_for_themselves_give_way),
         cmocka_unit_test(a_cancelled_stream_hands_out_nothing_on_a_thread),
