@@ -14,7 +14,7 @@ enum {
 
 /* One large message, or several small ones with their prefixes, the last of them perhaps incomplete. */
 struct inbound_segment {
-    struct inbound_segment *next;
+    struct link link;
     size_t length;   /* bytes that have come */
     size_t credited; /* of them, given as credit in advance */
 
@@ -37,22 +37,14 @@ static size_t declared_size(const uint8_t *prefix)
     return (size_t)prefix[1] << 24 | (size_t)prefix[2] << 16 | (size_t)prefix[3] << 8 | prefix[4];
 }
 
-static void append(struct grpc_inbound *inbound, struct inbound_segment *segment)
+static struct inbound_segment *segment_of(struct link *link)
 {
-    if (inbound->last != NULL)
-        inbound->last->next = segment;
-    else
-        inbound->first = segment;
-    inbound->last = segment;
+    return link == NULL ? NULL : CONTAINER_OF(link, struct inbound_segment, link);
 }
 
 static void remove_first(struct grpc_inbound *inbound)
 {
-    struct inbound_segment *segment = inbound->first;
-    inbound->first = segment->next;
-    if (inbound->first == NULL)
-        inbound->last = NULL;
-    segment_free(segment);
+    segment_free(segment_of(list_remove_first(&inbound->segments)));
 }
 
 static kith_error *check_prefix(const struct grpc_inbound *inbound, size_t size)
@@ -91,19 +83,20 @@ static kith_error *begin_large(struct grpc_inbound *inbound, size_t size)
     TRY(NEW(&segment));
     segment->message_size = size;
     TRY(grow(segment, MIN(size, (size_t)FIRST_CAPACITY)));
-    if (inbound->last != NULL && inbound->last->message == NULL && inbound->last->length == 0)
+    const struct inbound_segment *last = segment_of(inbound->segments.last);
+    if (last != NULL && last->message == NULL && last->length == 0)
         remove_first(inbound);
-    append(inbound, TAKE(segment));
+    list_append(&inbound->segments, &TAKE(segment)->link);
     return NULL;
 }
 
 /* Makes the last segment one with room for a small message; begins it with its prefix. */
 static kith_error *begin_small(struct grpc_inbound *inbound, size_t size)
 {
-    struct inbound_segment *last = inbound->last;
+    struct inbound_segment *last = segment_of(inbound->segments.last);
     if (last == NULL || last->message != NULL || last->length + GRPC_PREFIX_BYTES + size > SMALL_SEGMENT) {
         TRY(alloc_zeroed(1, sizeof *last + SMALL_SEGMENT, &last));
-        append(inbound, last);
+        list_append(&inbound->segments, &last->link);
     }
     memcpy(last->bytes + last->length, inbound->prefix, GRPC_PREFIX_BYTES);
     last->length += GRPC_PREFIX_BYTES;
@@ -121,7 +114,7 @@ static kith_error *begin_message(struct grpc_inbound *inbound)
 
 static kith_error *add_payload(struct grpc_inbound *inbound, const uint8_t *bytes, size_t size)
 {
-    struct inbound_segment *segment = inbound->last;
+    struct inbound_segment *segment = segment_of(inbound->segments.last);
     uint8_t *to = segment->bytes;
     if (segment->message != NULL) {
         TRY(grow(segment, segment->length + size));
@@ -159,7 +152,7 @@ kith_error *grpc_inbound_feed(struct grpc_inbound *inbound, const uint8_t *bytes
 
 static kith_error *take_small(struct grpc_inbound *inbound, struct buffer **out)
 {
-    struct inbound_segment *segment = inbound->first;
+    struct inbound_segment *segment = segment_of(inbound->segments.first);
     const uint8_t *at = segment->bytes + segment->position;
     size_t size = declared_size(at);
     TRY(buffer_new(size, out));
@@ -168,7 +161,7 @@ static kith_error *take_small(struct grpc_inbound *inbound, struct buffer **out)
     segment->position += GRPC_PREFIX_BYTES + size;
     if (segment->position < segment->length)
         return NULL;
-    if (segment->next != NULL)
+    if (segment->link.next != NULL)
         remove_first(inbound);
     else
         segment->position = segment->length = 0; /* kept for the next ones */
@@ -178,7 +171,7 @@ static kith_error *take_small(struct grpc_inbound *inbound, struct buffer **out)
 kith_error *grpc_inbound_take(struct grpc_inbound *inbound, struct buffer **out, size_t *credit)
 {
     ASSERT(inbound->ready > 0);
-    struct inbound_segment *segment = inbound->first;
+    struct inbound_segment *segment = segment_of(inbound->segments.first);
     size_t credited = 0;
     if (segment->message != NULL) {
         credited = segment->credited;
@@ -196,7 +189,7 @@ kith_error *grpc_inbound_take(struct grpc_inbound *inbound, struct buffer **out,
 
 size_t grpc_inbound_advance_credit(struct grpc_inbound *inbound)
 {
-    struct inbound_segment *segment = inbound->last;
+    struct inbound_segment *segment = segment_of(inbound->segments.last);
     if (segment == NULL || segment->message == NULL || inbound->missing == 0)
         return 0;
     size_t credit = segment->length - segment->credited;
@@ -212,7 +205,7 @@ bool grpc_inbound_is_partial(const struct grpc_inbound *inbound)
 
 void grpc_inbound_reset(struct grpc_inbound *inbound)
 {
-    while (inbound->first != NULL)
+    while (!list_is_empty(&inbound->segments))
         remove_first(inbound);
     inbound->ready = 0;
     inbound->held = 0;

@@ -7,13 +7,12 @@
 #ifndef KITH_NET_GRPC_INBOUND_H
 #define KITH_NET_GRPC_INBOUND_H
 
+#include "base/list.h"
 #include "columnar/buffer.h"
 
 #include <stdbool.h>
 
 enum { GRPC_PREFIX_BYTES = 5 };
-
-struct inbound_segment;
 
 /* Zero-initialised is empty and ready. */
 struct grpc_inbound {
@@ -21,8 +20,7 @@ struct grpc_inbound {
     size_t ready;         /* complete messages */
     size_t held;          /* bytes fed for which no credit has been given */
 
-    struct inbound_segment *first;
-    struct inbound_segment *last;
+    struct list segments; /* in order of arrival */
     uint8_t prefix[GRPC_PREFIX_BYTES];
     size_t prefix_length; /* of the message that is being received; all of it: its payload comes */
     size_t missing;       /* bytes of that payload */

@@ -8,7 +8,7 @@
 
 /* Lives on the stack of the fiber that waits for it. Guarded by the pool's mutex. */
 struct offload_job {
-    struct offload_job *next;
+    struct link link;
     kith_error *(*function)(void *argument);
     void *argument;
     kith_error *result;
@@ -21,17 +21,14 @@ static void *offload_main(void *argument)
     struct offload_pool *pool = argument;
     HOLD_MUTEX(&pool->mutex);
     for (;;) {
-        while (pool->first == NULL && !pool->stopping) {
+        while (list_is_empty(&pool->queue) && !pool->stopping) {
             pool->idle++;
             pthread_cond_wait(&pool->work, &pool->mutex);
             pool->idle--;
         }
-        struct offload_job *job = pool->first;
-        if (job == NULL)
+        if (list_is_empty(&pool->queue))
             return NULL;
-        pool->first = job->next;
-        if (pool->first == NULL)
-            pool->last = NULL;
+        struct offload_job *job = CONTAINER_OF(list_remove_first(&pool->queue), struct offload_job, link);
         pool->queued--;
 
         pthread_mutex_unlock(&pool->mutex);
@@ -94,11 +91,7 @@ kith_error *offload(kith_error *(*function)(void *argument), void *argument)
     struct offload_job job = {.function = function, .argument = argument};
     HOLD_MUTEX(&pool->mutex);
     TRY(engage_thread(pool));
-    if (pool->last != NULL)
-        pool->last->next = &job;
-    else
-        pool->first = &job;
-    pool->last = &job;
+    list_append(&pool->queue, &job.link);
     pool->queued++;
     while (!job.done) {
         kith_error *error = waiter_wait(&job.waiting, &pool->mutex, WAIT_FOREVER, WAIT_SHIELDED);

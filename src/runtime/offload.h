@@ -6,10 +6,9 @@
 #define KITH_RUNTIME_OFFLOAD_H
 
 #include "base/error.h"
+#include "base/list.h"
 
 #include <pthread.h>
-
-struct offload_job;
 
 struct offload_pool {
     pthread_mutex_t mutex; /* guards the rest */
@@ -19,8 +18,7 @@ struct offload_pool {
     size_t started;
     size_t idle;   /* threads waiting for work */
     size_t queued; /* jobs no thread has taken yet */
-    struct offload_job *first;
-    struct offload_job *last;
+    struct list queue;
     bool stopping;
 };
 

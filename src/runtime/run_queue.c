@@ -43,56 +43,14 @@ void share_charge(struct fiber *fiber, size_t worker, int64_t ns)
     atomic_fetch_sub_explicit(&share_of(fiber, worker)->credit_ns, ns, memory_order_relaxed);
 }
 
-static void append_fiber(struct fiber_list *list, struct fiber *fiber)
+struct fiber *fiber_list_remove_first(struct list *list)
 {
-    fiber->next = NULL;
-    if (list->last != NULL)
-        list->last->next = fiber;
-    else
-        list->first = fiber;
-    list->last = fiber;
+    return list_is_empty(list) ? NULL : CONTAINER_OF(list_remove_first(list), struct fiber, link);
 }
 
-static void prepend_fiber(struct fiber_list *list, struct fiber *fiber)
+static struct share *first_share(const struct list *list)
 {
-    fiber->next = list->first;
-    list->first = fiber;
-    if (list->last == NULL)
-        list->last = fiber;
-}
-
-static struct fiber *remove_first_fiber(struct fiber_list *list)
-{
-    struct fiber *fiber = list->first;
-    list->first = fiber->next;
-    if (list->first == NULL)
-        list->last = NULL;
-    return fiber;
-}
-
-static void append_share(struct share_list *list, struct share *share)
-{
-    share->next = NULL;
-    if (list->last != NULL)
-        list->last->next = share;
-    else
-        list->first = share;
-    list->last = share;
-}
-
-static void prepend_share(struct share_list *list, struct share *share)
-{
-    share->next = list->first;
-    list->first = share;
-    if (list->last == NULL)
-        list->last = share;
-}
-
-static void remove_first_share(struct share_list *list)
-{
-    list->first = list->first->next;
-    if (list->first == NULL)
-        list->last = NULL;
+    return CONTAINER_OF(list->first, struct share, link);
 }
 
 /* Takes the turn's nominal cost and gives a quantum to who has none left: true if so. Turns are charged without the
@@ -114,57 +72,58 @@ static bool renew_credit(struct share *share, int64_t cost_ns)
 static void insert(struct run_queue *queue, size_t worker, struct fiber *fiber, bool yields)
 {
     if (fiber->urgent) {
-        append_fiber(&queue->urgent, fiber);
+        list_append(&queue->urgent, &fiber->link);
         return;
     }
     struct share *share = share_of(fiber, worker);
-    bool has_others = share->fibers.first != NULL;
-    append_fiber(&share->fibers, fiber);
+    bool has_others = !list_is_empty(&share->fibers);
+    list_append(&share->fibers, &fiber->link);
     if (!has_others)
-        append_share(renew_credit(share, TURN_COST_NS) || yields ? &queue->round : &queue->rested, share);
+        list_append(renew_credit(share, TURN_COST_NS) || yields ? &queue->round : &queue->rested, &share->link);
 }
 
 static void insert_first(struct run_queue *queue, size_t worker, struct fiber *fiber)
 {
     if (fiber->urgent) {
-        prepend_fiber(&queue->urgent, fiber);
+        list_prepend(&queue->urgent, &fiber->link);
         return;
     }
     struct share *share = share_of(fiber, worker);
-    bool has_others = share->fibers.first != NULL;
-    prepend_fiber(&share->fibers, fiber);
+    bool has_others = !list_is_empty(&share->fibers);
+    list_prepend(&share->fibers, &fiber->link);
     if (!has_others)
-        prepend_share(&queue->rested, share);
+        list_prepend(&queue->rested, &share->link);
 }
 
 /* Of lists that are not both empty: whose turn it is, after those whose quantum is used up have gone to the round's
  * end. */
-static struct share_list *choose_list(struct run_queue *queue)
+static struct list *choose_list(struct run_queue *queue)
 {
     for (;;) {
-        bool rested =
-            queue->rested.first != NULL && (queue->round.first == NULL || queue->rested_in_a_row < RESTED_IN_A_ROW);
-        struct share_list *list = rested ? &queue->rested : &queue->round;
-        struct share *share = list->first;
+        bool rested = !list_is_empty(&queue->rested) &&
+                      (list_is_empty(&queue->round) || queue->rested_in_a_row < RESTED_IN_A_ROW);
+        struct list *list = rested ? &queue->rested : &queue->round;
+        struct share *share = first_share(list);
         if (!renew_credit(share, 0)) {
             queue->rested_in_a_row = rested ? queue->rested_in_a_row + 1 : 0;
             return list;
         }
-        remove_first_share(list);
-        append_share(&queue->round, share);
+        list_remove_first(list);
+        list_append(&queue->round, &share->link);
     }
 }
 
 static struct fiber *remove_next(struct run_queue *queue)
 {
-    if (queue->urgent.first != NULL)
-        return remove_first_fiber(&queue->urgent);
-    if (queue->rested.first == NULL && queue->round.first == NULL)
+    if (!list_is_empty(&queue->urgent))
+        return fiber_list_remove_first(&queue->urgent);
+    if (list_is_empty(&queue->rested) && list_is_empty(&queue->round))
         return NULL;
-    struct share_list *list = choose_list(queue);
-    struct fiber *fiber = remove_first_fiber(&list->first->fibers);
-    if (list->first->fibers.first == NULL)
-        remove_first_share(list);
+    struct list *list = choose_list(queue);
+    struct share *share = first_share(list);
+    struct fiber *fiber = fiber_list_remove_first(&share->fibers);
+    if (list_is_empty(&share->fibers))
+        list_remove_first(list);
     return fiber;
 }
 
@@ -212,17 +171,15 @@ struct fiber *run_queue_exchange(struct run_queue *queue, size_t worker, struct 
     return fiber;
 }
 
-struct fiber *run_queue_take_half(struct run_queue *queue, size_t most)
+void run_queue_take_half(struct run_queue *queue, size_t most, struct list *out)
 {
-    struct fiber_list taken = {0};
     if (run_queue_is_empty(queue))
-        return NULL;
+        return;
     HOLD_MUTEX(&queue->mutex);
     size_t wanted = MIN((atomic_load_explicit(&queue->length, memory_order_relaxed) + 1) / 2, most);
     for (size_t i = 0; i < wanted; i++) {
         struct fiber *fiber = remove_next(queue);
         count(queue, fiber, -1);
-        append_fiber(&taken, fiber);
+        list_append(out, &fiber->link);
     }
-    return taken.first;
 }

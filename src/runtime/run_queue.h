@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/list.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,28 +27,18 @@ struct fiber;
 /* What a share may use before others have their turn; also how long one turn may take while others wait. */
 enum { SHARE_QUANTUM_NS = 2000000 };
 
-struct fiber_list {
-    struct fiber *first;
-    struct fiber *last;
-};
-
 /* One share of one worker's time. Has nothing to run when it is made. */
 struct share {
-    struct fiber_list fibers;
-    struct share *next;        /* in one of the queue's two lists, while it has fibers */
+    struct list fibers;
+    struct link link;          /* in one of the queue's two lists, while it has fibers */
     _Atomic int64_t credit_ns; /* what is left of its quantum; turns are charged without the mutex */
-};
-
-struct share_list {
-    struct share *first;
-    struct share *last;
 };
 
 struct run_queue {
     pthread_mutex_t mutex;
-    struct fiber_list urgent;
-    struct share_list rested; /* with credit, after having had nothing to run */
-    struct share_list round;
+    struct list urgent;
+    struct list rested; /* with credit, after having had nothing to run */
+    struct list round;
     unsigned rested_in_a_row;
     atomic_size_t length; /* of all */
     atomic_size_t urgent_length;
@@ -79,8 +70,10 @@ struct fiber *run_queue_take(struct run_queue *queue);
 /* The same after `yielding`, which goes behind all others, has been queued again. */
 struct fiber *run_queue_exchange(struct run_queue *queue, size_t worker, struct fiber *yielding);
 
-/* Takes half of all, but no more than `most`, in the order in which they would run: a list by `next`. */
-struct fiber *run_queue_take_half(struct run_queue *queue, size_t most);
+/* Takes half of all, but no more than `most`, in the order in which they would run, into an empty list. */
+void run_queue_take_half(struct run_queue *queue, size_t most, struct list *out);
+/* NULL when the list of fibers is empty. */
+struct fiber *fiber_list_remove_first(struct list *list);
 
 static inline bool run_queue_is_empty(const struct run_queue *queue)
 {

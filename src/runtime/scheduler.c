@@ -33,13 +33,11 @@ static struct fiber *steal(struct worker *worker)
     struct runtime *runtime = worker->runtime;
     for (size_t i = 1; i < runtime->worker_count; i++) {
         struct worker *victim = &runtime->workers[(worker->index + i) % runtime->worker_count];
-        struct fiber *first = run_queue_take_half(&victim->queue, STEAL_AT_MOST);
-        struct fiber *next = first == NULL ? NULL : first->next;
-        while (next != NULL) {
-            struct fiber *fiber = next;
-            next = fiber->next;
+        struct list taken = {0};
+        run_queue_take_half(&victim->queue, STEAL_AT_MOST, &taken);
+        struct fiber *first = fiber_list_remove_first(&taken);
+        for (struct fiber *fiber; (fiber = fiber_list_remove_first(&taken)) != NULL;)
             push(worker, fiber);
-        }
         if (first != NULL)
             return first;
     }

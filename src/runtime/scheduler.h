@@ -53,7 +53,7 @@ struct fiber {
     size_t home;                /* index of the worker that ran it last */
     struct turn_account *turns; /* borrowed; NULL = none, see turns.h */
 
-    struct fiber *next;        /* in a run queue; guarded by the queue's mutex */
+    struct link link;          /* in a run queue; guarded by the queue's mutex */
     struct share_group *group; /* its query's, borrowed from the token; NULL: its share is its own */
     struct share own_share;
     struct waiter waiter;

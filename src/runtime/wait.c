@@ -3,7 +3,7 @@
 #include "runtime/futex.h"
 #include "runtime/scheduler.h"
 
-static void list_append(struct wait_list *list, struct waiter *waiter)
+static void append(struct wait_list *list, struct waiter *waiter)
 {
     waiter->list = list;
     waiter->next = NULL;
@@ -15,7 +15,7 @@ static void list_append(struct wait_list *list, struct waiter *waiter)
     list->last = waiter;
 }
 
-static void list_remove(struct waiter *waiter)
+static void remove_waiter(struct waiter *waiter)
 {
     struct wait_list *list = waiter->list;
     if (waiter->previous != NULL)
@@ -74,7 +74,7 @@ static kith_error *thread_wait(struct wait_list *list, pthread_mutex_t *mutex, i
     struct waiter waiter = {.deadline_ns = deadline_ns};
     atomic_init(&waiter.state, WAITER_PARKED);
     if (list != NULL)
-        list_append(list, &waiter);
+        append(list, &waiter);
     unlock_if_any(mutex);
 
     while (atomic_load(&waiter.state) == WAITER_PARKED) {
@@ -85,7 +85,7 @@ static kith_error *thread_wait(struct wait_list *list, pthread_mutex_t *mutex, i
 
     lock_if_any(mutex);
     if (waiter.list != NULL)
-        list_remove(&waiter);
+        remove_waiter(&waiter);
     return atomic_load(&waiter.state) == WAITER_TIMED_OUT ? timeout_error() : NULL;
 }
 
@@ -106,7 +106,7 @@ kith_error *waiter_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t 
     waiter->deadline_ns = deadline_ns;
     atomic_store(&waiter->state, WAITER_PREPARING);
     if (list != NULL)
-        list_append(list, waiter);
+        append(list, waiter);
     kith_error *error = deadline_ns >= 0 ? timers_add(&runtime->timers, waiter) : NULL;
 
     /* Sequentially consistent with the store above: a canceller sets its flag and then looks at the state, so either
@@ -119,7 +119,7 @@ kith_error *waiter_wait(struct wait_list *list, pthread_mutex_t *mutex, int64_t 
 
     unsigned outcome = atomic_exchange(&waiter->state, WAITER_RUNNING);
     if (waiter->list != NULL)
-        list_remove(waiter);
+        remove_waiter(waiter);
     if (deadline_ns >= 0)
         timers_remove(&runtime->timers, waiter);
 
@@ -137,7 +137,7 @@ void wait_list_wake_one(struct wait_list *list)
 {
     while (list->first != NULL) {
         struct waiter *waiter = list->first;
-        list_remove(waiter);
+        remove_waiter(waiter);
         /* One that was cancelled or timed out will not use this wake-up: it goes to the next. */
         if (waiter_wake(waiter, WAITER_WOKEN))
             return;
@@ -148,7 +148,7 @@ void wait_list_wake_all(struct wait_list *list)
 {
     while (list->first != NULL) {
         struct waiter *waiter = list->first;
-        list_remove(waiter);
+        remove_waiter(waiter);
         waiter_wake(waiter, WAITER_WOKEN);
     }
 }
