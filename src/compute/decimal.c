@@ -61,3 +61,22 @@ bool decimal_rescale(__int128 value, int from_scale, int to_scale, __int128 *out
     *out = -shift > DECIMAL128_MAX_PRECISION ? 0 : decimal_divide_rounded(value, decimal_power(-shift));
     return true;
 }
+
+int integer_digits(enum type_id id)
+{
+    switch ((int)id) {
+    case TYPE_INT8:
+    case TYPE_UINT8:
+        return 3;
+    case TYPE_INT16:
+    case TYPE_UINT16:
+        return 5;
+    case TYPE_INT32:
+    case TYPE_UINT32:
+        return 10;
+    case TYPE_INT64:
+        return 19;
+    default:
+        return 20;
+    }
+}

@@ -10,6 +10,9 @@
 /* 10^exponent for 0..38. */
 __int128 decimal_power(int exponent);
 
+/* Digits of the longest value of an integer type. */
+int integer_digits(enum type_id id);
+
 /* Whether |value| has at most `precision` digits (0..38). */
 static inline bool decimal_fits(__int128 value, int precision)
 {

@@ -125,15 +125,15 @@ static kith_error *read_column(const struct fetch_stream *fetch, const struct fe
                                struct array **out)
 {
     const struct table_file *file = &fetch->table->files[piece->file];
-    const struct scan_column_options options = {.may_skip = true};
+    const struct data_type *type = &fetch->table->schema->fields[column].type;
+    const struct scan_column_options options = {.may_skip = true, .type = type};
     _cleanup_(scan_column_close) struct scan_column reading = {0};
     if (file->columns[column] < 0)
-        return array_new_null(&fetch->table->schema->fields[column].type, selection->count, out);
+        return array_new_null(type, selection->count, out);
     TRY(scan_column_open(&reading, file->file, piece->row_group, (size_t)file->columns[column], options,
                          &fetch->node->context->settings, metrics));
     parquet_column_reader_skip(reading.reader, (size_t)piece->row);
-    return parquet_column_reader_read(reading.reader, (size_t)selection->rows[selection->count - 1] + 1, selection,
-                                      out);
+    return scan_column_read(&reading, (size_t)selection->rows[selection->count - 1] + 1, selection, out);
 }
 
 static kith_error *read_piece(const struct fetch_stream *fetch, struct fetch_piece *piece)

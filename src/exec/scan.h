@@ -125,19 +125,24 @@ void nan_watch_end(struct nan_watch *watch, struct parquet_file *file);
 struct scan_column {
     struct parquet_column_reader *reader; /* NULL: the file lacks the column */
     struct parquet_page_index *index;     /* NULL: none, or not worth reading */
+    const struct data_type *wider;        /* the table's type where the file's is narrower; else NULL */
     struct array *values;                 /* of the window, where read so far */
     struct nan_watch nan_watch;           /* keys only */
 };
 
 struct scan_column_options {
     bool keep_dictionary;
-    bool may_skip; /* some rows may not be read: an index of the pages helps */
+    bool may_skip;                /* some rows may not be read: an index of the pages helps */
+    const struct data_type *type; /* of the column in the table; borrowed until it is closed */
 };
 
 /* `chunk` is the column's index in the file. What reading counts is added to `metrics` until the column is closed. */
 kith_error *scan_column_open(struct scan_column *column, struct parquet_file *file, size_t row_group, size_t chunk,
                              struct scan_column_options options, const struct settings *settings,
                              struct parquet_read_metrics *metrics) _must_check_;
+/* The next `rows` rows, or those of them that are selected, in the table's type. */
+kith_error *scan_column_read(struct scan_column *column, size_t rows, const struct selection *selection,
+                             struct array **out) _must_check_;
 void scan_column_close(struct scan_column *column);
 DEFINE_VALUE_CLEANUP(scan_column_close, struct scan_column)
 /* Moves what readers counted into an operator's metrics. */

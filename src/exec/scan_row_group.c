@@ -57,6 +57,7 @@ static void get_segment(const struct statistics_source *source, size_t column, s
         if (scan->plan->columns[i] != column || index == NULL || index->statistics == NULL || index->page_count == 0)
             continue;
         *out = index->statistics[page_of_row(index, scan->segment_start)];
+        table_widen_statistics(scan->table, column, out);
         return;
     }
     table_row_group_statistics(scan->table, scan->morsel.file, scan->morsel.row_group, column, out);
@@ -134,11 +135,8 @@ static bool next_window(struct row_group_scan *scan, size_t batch_size)
 static kith_error *read_column(struct row_group_scan *scan, size_t column)
 {
     struct scan_column *self = &scan->columns[column];
-    if (self->reader != NULL) {
-        TRY(parquet_column_reader_read(self->reader, scan->window_rows, scan->window_selection, &self->values));
-        nan_watch_see(&self->nan_watch, self->values);
-        return NULL;
-    }
+    if (self->reader != NULL)
+        return scan_column_read(self, scan->window_rows, scan->window_selection, &self->values);
     const struct field *field = &scan->plan->scan->table_schema->fields[scan->plan->columns[column]];
     size_t rows = scan->window_selection == NULL ? scan->window_rows : scan->window_selection->count;
     return array_new_null(&field->type, rows, &self->values);
@@ -362,7 +360,8 @@ static void close_row_group(struct row_group_scan *scan)
 
 static kith_error *open_column(struct row_group_scan *scan, size_t column, const struct settings *settings)
 {
-    ptrdiff_t chunk = scan->file->columns[scan->plan->columns[column]];
+    size_t table_column = scan->plan->columns[column];
+    ptrdiff_t chunk = scan->file->columns[table_column];
     struct parquet_file *file = scan->file->file;
     if (chunk < 0)
         return NULL;
@@ -372,6 +371,7 @@ static kith_error *open_column(struct row_group_scan *scan, size_t column, const
         /* Keys and filters are decided once for each text of a dictionary. */
         .keep_dictionary = column < scan->plan->stage_end[STAGE_PREDICATE],
         .may_skip = scan->plan->scan->predicate != NULL || scan->plan->scan->dynamic_filter_count > 0,
+        .type = &scan->table->schema->fields[table_column].type,
     };
     return scan_column_open(&scan->columns[column], file, scan->morsel.row_group, (size_t)chunk, options, settings,
                             &scan->metrics);

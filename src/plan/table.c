@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "compute/widen.h"
 #include "plan/file_cache.h"
 #include "plan/physical.h"
 #include "runtime/fiber.h"
@@ -66,10 +67,12 @@ static kith_error *conflicting_types(const struct table *table, size_t file, con
                                      const struct field *earlier)
 {
     char given[160], expected[160];
-    return error_new(KITH_ERROR_TYPE_MISMATCH,
-                     "column \"%s\" has type %s in \"%s\" but type %s in \"%s\" or another file before it", field->name,
-                     type_format(&field->type, given, sizeof given), table->files[file].path,
-                     type_format(&earlier->type, expected, sizeof expected), table->files[0].path);
+    return error_hint(error_new(KITH_ERROR_TYPE_MISMATCH,
+                                "column \"%s\" has type %s in \"%s\" but type %s in \"%s\" or another file before it",
+                                field->name, type_format(&field->type, given, sizeof given), table->files[file].path,
+                                type_format(&earlier->type, expected, sizeof expected), table->files[0].path),
+                      "No type holds every value of both exactly. Make a table of each kind of file, and cast in a "
+                      "UNION ALL of them.");
 }
 
 /* Of fields that have a name in common, the first of one list is the first of the other, and so on. Gives the place in
@@ -111,7 +114,7 @@ static kith_error *merge_fields(const struct table *table, size_t file, struct f
         const struct field *field = &schema->fields[i];
         struct field *earlier = &fields[places[i]];
         if (places[i] < before) {
-            if (!type_equal(&earlier->type, &field->type))
+            if (!type_widen(&earlier->type, &field->type, &earlier->type))
                 return conflicting_types(table, file, field, earlier);
             earlier->nullable = earlier->nullable || field->nullable;
             found[places[i]] = true;
@@ -143,7 +146,7 @@ static kith_error *map_columns(struct table *table, size_t file)
         table->files[file].columns[i] = -1;
         if (places[i] == schema->field_count)
             continue;
-        if (!type_equal(&schema->fields[places[i]].type, &field->type))
+        if (!type_holds(&field->type, &schema->fields[places[i]].type))
             return conflicting_types(table, file, &schema->fields[places[i]], field);
         table->files[file].columns[i] = (ptrdiff_t)table->files[file].file->columns[places[i]];
     }
@@ -246,12 +249,24 @@ void table_unref(struct table *table)
     free(table);
 }
 
+void table_widen_statistics(const struct table *table, size_t column, struct column_statistics *statistics)
+{
+    const struct data_type *type = &table->schema->fields[column].type;
+    struct scalar narrow = statistics->min;
+    if (statistics->has_min && !type_equal_decoded(&narrow.type, type))
+        statistics->has_min = scalar_widen(&narrow, type, &statistics->min);
+    narrow = statistics->max;
+    if (statistics->has_max && !type_equal_decoded(&narrow.type, type))
+        statistics->has_max = scalar_widen(&narrow, type, &statistics->max);
+}
+
 void table_row_group_statistics(const struct table *table, size_t file, size_t row_group, size_t column,
                                 struct column_statistics *out)
 {
     const struct table_file *source = &table->files[file];
     if (source->columns[column] >= 0) {
         parquet_row_group_statistics(source->file, row_group, (size_t)source->columns[column], out);
+        table_widen_statistics(table, column, out);
         return;
     }
     uint64_t rows = (uint64_t)source->file->metadata->row_groups[row_group].row_count;

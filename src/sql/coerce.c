@@ -1,3 +1,5 @@
+#include "compute/decimal.h"
+#include "compute/widen.h"
 #include "expr/eval.h"
 #include "sql/bind.h"
 
@@ -8,49 +10,9 @@ static kith_error *mismatch(const char *what, const struct data_type *a, const s
                      type_format(b, right, sizeof right));
 }
 
-static uint8_t integer_digits(enum type_id id)
-{
-    switch ((int)id) {
-    case TYPE_INT8:
-    case TYPE_UINT8:
-        return 3;
-    case TYPE_INT16:
-    case TYPE_UINT16:
-        return 5;
-    case TYPE_INT32:
-    case TYPE_UINT32:
-        return 10;
-    case TYPE_INT64:
-        return 19;
-    default:
-        return 20;
-    }
-}
-
-static size_t integer_bytes(enum type_id id)
-{
-    struct data_type type = type_of(id);
-    return type_width(&type);
-}
-
-/* The smallest integer type that holds both; a decimal when one is UInt64 and the other signed. */
-static struct data_type common_integer(enum type_id a, enum type_id b)
-{
-    static const enum type_id signed_of_bytes[] = {
-        [1] = TYPE_INT8, [2] = TYPE_INT16, [4] = TYPE_INT32, [8] = TYPE_INT64};
-    bool a_signed = type_is_signed_integer(a), b_signed = type_is_signed_integer(b);
-    size_t a_bytes = integer_bytes(a), b_bytes = integer_bytes(b);
-    if (a_signed == b_signed)
-        return type_of(a_bytes >= b_bytes ? a : b);
-    size_t unsigned_bytes = a_signed ? b_bytes : a_bytes;
-    size_t signed_bytes = a_signed ? a_bytes : b_bytes;
-    size_t needed = MAX(signed_bytes, unsigned_bytes * 2);
-    return needed <= 8 ? type_of(signed_of_bytes[needed]) : type_decimal(20, 0);
-}
-
 static struct data_type as_decimal(const struct data_type *type)
 {
-    return type_is_decimal(type->id) ? *type : type_decimal(integer_digits(type->id), 0);
+    return type_is_decimal(type->id) ? *type : type_decimal((uint8_t)integer_digits(type->id), 0);
 }
 
 /* Room for the digits of both on both sides of the point, up to 38 in all; what does not fit loses scale last. */
@@ -66,7 +28,7 @@ static struct data_type common_decimal(const struct data_type *a, const struct d
 static bool common_numeric(const struct data_type *a, const struct data_type *b, struct data_type *out)
 {
     if (type_is_integer(a->id) && type_is_integer(b->id))
-        *out = common_integer(a->id, b->id);
+        *out = type_widen(a, b, out) ? *out : type_decimal(20, 0); /* of UInt64 and what has a sign */
     else if (type_is_float(a->id) && a->id == b->id)
         *out = *a;
     else if (type_is_float(a->id) || type_is_float(b->id))

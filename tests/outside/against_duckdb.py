@@ -4,7 +4,7 @@
 usage: against_duckdb.py KITH [--seed N] [--rounds N] [--queries N] [--workers N]
 
 Tables of every flat type with NULL, NaN, signed zeros, ties and skew are written in several shapes (row groups, pages, codecs,
-dictionaries, files). Queries are made at random, over a table, subqueries, WITH and UNION ALL; each ends in ORDER BY … with a unique
+dictionaries, files, columns whose type grew from file to file). Queries are made at random, over a table, subqueries, WITH and UNION ALL; each ends in ORDER BY … with a unique
 last key, so that rows and their order are fixed, and so does each subquery that has a LIMIT. Each runs under several settings; with --workers on so many local workers, with and without
 sharing of Top-K bounds. Exits 77 (skipped) when duckdb or pyarrow is missing.
 """
@@ -80,6 +80,19 @@ def make_table(rng, number):
     })
 
 
+# Types that a column may have in some of a table's files: what it holds fits each of them.
+GROWN = {"i8": [pa.int16(), pa.int32()], "i16": [pa.int64()], "i32": [pa.int8(), pa.int16(), pa.int64()], "u32": [pa.int64()],
+         "f32": [pa.float64()], "d9": [pa.decimal128(12, 3), pa.decimal128(25, 2)], "nothing": [pa.int8(), pa.int64()]}
+
+
+def evolved(rng, table):
+    """One file's rows, some columns having been narrower, or wider, when it was written."""
+    for name, types in GROWN.items():
+        if rng.random() < 0.3:
+            table = table.set_column(table.column_names.index(name), name, table[name].cast(rng.choice(types)))
+    return table
+
+
 def write_table(rng, table, folder):
     files = rng.choice([1, 1, 3])
     if rng.random() < 0.4:
@@ -90,7 +103,7 @@ def write_table(rng, table, folder):
     step = -(-table.num_rows // files)
     for i in range(files):
         pq.write_table(
-            table.slice(i * step, step), f"{folder}/{i}.parquet",
+            evolved(rng, table.slice(i * step, step)), f"{folder}/{i}.parquet",
             row_group_size=rng.choice([100, 700, 5000]), compression=rng.choice(["snappy", "zstd", "gzip", "lz4", "brotli", "none"]),
             use_dictionary=rng.choice([True, False]), data_page_version=rng.choice(["1.0", "2.0"]),
             data_page_size=rng.choice([512, 4096, 1 << 20]), write_statistics=rng.choice([True, True, False]),
@@ -335,7 +348,7 @@ def main():
             for number, name in enumerate(TABLES):
                 os.mkdir(f"{folder}/{name}")
                 write_table(rng, make_table(rng, number), f"{folder}/{name}")
-                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}/*.parquet')")
+                connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}/*.parquet', union_by_name = true)")
             for _ in range(options.queries):
                 text, extra = query(rng), rng.choice(SETTINGS)
                 if options.workers:

@@ -62,6 +62,26 @@ static void a_column_of_two_types_is_refused_with_both_files(void **state)
                  "column \"a\" has type Utf8 in \"t/2.parquet\" but type Int64 in \"t/1.parquet\"");
 }
 
+static void a_column_that_grew_has_the_type_that_holds_all(void **state)
+{
+    _cleanup_(table_unref) struct table *table = NULL;
+    struct column_statistics statistics;
+    WRITE("t/1.parquet", NULL, {"a", INTS(type_of(TYPE_INT32), 7, -3)}, {"d", INTS(type_decimal(9, 2), 150, NOTHING)});
+    WRITE("t/2.parquet", NULL, {"a", LONGS(1LL << 40)}, {"d", INTS(type_decimal(9, 4), -20000)});
+    WRITE("t/3.parquet", NULL, {"a", INTS(type_of(TYPE_UINT16), 65535)});
+    assert_ok(table_open("t", &table));
+    check_schema(table, "a Int64 NOT NULL, d Decimal64(11, 4)");
+    table_row_group_statistics(table, 0, 0, 0, &statistics);
+    assert_int_equal(statistics.min.type.id, TYPE_INT64);
+    assert_int_equal(statistics.min.int64, -3);
+    assert_int_equal(statistics.max.int64, 7);
+    table_row_group_statistics(table, 0, 0, 1, &statistics);
+    assert_int_equal(statistics.max.int64, 15000);
+    check_rows("SELECT a, d FROM t ORDER BY a", "-3|NULL\n7|1.5000\n65535|NULL\n1099511627776|-2.0000\n");
+    check_rows("SELECT a FROM t WHERE a > 10 ORDER BY a LIMIT 1", "65535\n");
+    check_rows("SELECT a, d FROM t WHERE d IS NOT NULL ORDER BY d DESC LIMIT 1", "7|1.5000\n");
+}
+
 static void what_is_missing_or_no_parquet_file_is_named(void **state)
 {
     struct table *table = NULL;
@@ -158,6 +178,7 @@ int main(void)
         FILE_TEST(a_column_that_only_a_later_file_has_is_nullable),
         FILE_TEST(columns_of_one_name_are_told_apart_by_their_order),
         FILE_TEST(a_column_of_two_types_is_refused_with_both_files),
+        FILE_TEST(a_column_that_grew_has_the_type_that_holds_all),
         FILE_TEST(what_is_missing_or_no_parquet_file_is_named),
         FILE_TEST(many_files_are_opened_side_by_side),
         FILE_TEST(a_column_that_a_file_lacks_is_all_null_by_its_statistics),
