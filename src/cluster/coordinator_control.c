@@ -77,6 +77,7 @@ static void note_told(struct remote_task *task, const struct bound *bound)
     const struct stage_promise *promise = &coordinator->options.stages->promise;
     HOLD_MUTEX(&coordinator->mutex);
     task->being_told = false;
+    task->bounds_told++;
     if (promise->exists && sort_order_compare(&bound->values[0], &promise->value, promise->order) <= 0)
         task->told = true;
     wait_list_wake_all(&coordinator->held);

@@ -107,11 +107,18 @@ static void rows_free(struct stream *stream)
 
 static const struct stream_ops rows_stream_ops = {.next = rows_next, .free = rows_free};
 
+static uint64_t bounds_told(struct remote_task *task)
+{
+    HOLD_MUTEX(&task->coordinator->mutex);
+    return task->bounds_told;
+}
+
 static kith_error *ask(struct remote_task *task, struct grpc_call **out)
 {
     _cleanup_(grpc_call_unref) struct grpc_call *call = NULL;
     _cleanup_(strbuf_reset) struct strbuf bytes = {0};
-    const struct execute_task request = {.key = remote_task_key(task), .partition_start = 0, .partition_end = 1};
+    const struct execute_task request = {
+        .key = remote_task_key(task), .partition_end = 1, .bounds_before = bounds_told(task)};
     TRY(execute_task_encode(&request, &bytes));
     TRY(grpc_call_start(remote_task_channel(task), WORKER_PATH_EXECUTE_TASK, NULL, WAIT_FOREVER, &call));
     struct slice slice = slice_of_bytes(bytes.data, bytes.length);

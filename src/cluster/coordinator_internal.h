@@ -31,6 +31,7 @@ struct remote_task {
     /* Guarded by the coordinator's mutex. */
     struct wait_list news; /* the sender */
     bool being_told;       /* a bound is just being sent to it */
+    uint64_t bounds_told;  /* that were sent to it */
     bool told;             /* it was sent one that fulfils the stage's promise */
     bool rows_ended;
     struct task_metrics metrics;

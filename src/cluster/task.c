@@ -197,6 +197,7 @@ void task_stop(struct task *task)
     HOLD_MUTEX(&task->mutex);
     task->stopping = true;
     wait_list_wake_all(&task->sender);
+    wait_list_wake_all(&task->bounds);
 }
 
 kith_error *task_wait_idle(struct task *task)
@@ -230,6 +231,8 @@ kith_error *task_apply_bound(struct task *task, const struct bound_message *mess
     struct bound_traffic *traffic = &task->traffic[i];
     TRY(task_note_known_locked(task, i, bound));
     traffic->bytes_received += bytes;
+    task->bounds_applied++;
+    wait_list_wake_all(&task->bounds);
     /* Clocks of two machines may disagree by more than it took. */
     if (after.applied > before.applied && message->found_unix_ns != 0 && delay > 0) {
         traffic->delay_ns += (uint64_t)delay;

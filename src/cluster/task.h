@@ -53,6 +53,8 @@ struct task {
     pthread_mutex_t mutex;   /* guards what follows */
     struct wait_list sender; /* the control stream's sending fiber */
     struct wait_list idle;   /* waits for executions to end */
+    struct wait_list bounds; /* executions that wait for bounds which were sent before they were asked for */
+    uint64_t bounds_applied; /* messages */
     bool *partitions_taken;
     size_t partitions_left; /* that have not been executed to their end */
     size_t executions;

@@ -29,16 +29,20 @@ static kith_error *send_message(struct grpc_call *call, const struct worker_mess
     return grpc_call_send(call, &slice, 1);
 }
 
-static kith_error *send_metrics(struct reporter *reporter, bool final)
+static kith_error *send_metrics(struct reporter *reporter, struct task_metrics *metrics, bool final)
 {
-    struct worker_message message = {.kind = WORKER_METRICS};
+    struct worker_message message = {.kind = WORKER_METRICS, .metrics = *metrics};
     size_t bytes = reporter->task->tree->node_count * sizeof *reporter->nodes;
-    task_read_metrics(reporter->task, reporter->nodes, &message.metrics);
-    if (!final && !reporter->told_end && memcmp(reporter->nodes, reporter->sent_nodes, bytes) == 0)
-        return NULL;
     memcpy(reporter->sent_nodes, reporter->nodes, bytes);
     message.metrics.final = final;
     return send_message(reporter->call, &message, &bytes);
+}
+
+static kith_error *send_final_metrics(struct reporter *reporter)
+{
+    struct task_metrics metrics = {0};
+    task_read_metrics(reporter->task, reporter->nodes, &metrics);
+    return send_metrics(reporter, &metrics, true);
 }
 
 /* What rules out rows of long texts would soon cost more than reading them. */
@@ -185,6 +189,36 @@ static kith_error *wait_for_occasion(struct reporter *reporter, struct occasion 
     }
 }
 
+/* What has been found before the metrics were read is told before them: who waits for a bound of row groups that are
+ * through by these metrics would else conclude that there is none. */
+static kith_error *send_found(struct reporter *reporter)
+{
+    struct task *task = reporter->task;
+    for (;;) {
+        struct occasion occasion;
+        bool found;
+        {
+            HOLD_MUTEX(&task->mutex);
+            int64_t due_ns;
+            found =
+                task->others_wait && find_news(task, clock_monotonic_ns(task_clock(task)), true, &occasion, &due_ns);
+        }
+        if (!found)
+            return NULL;
+        TRY(send_news(reporter, occasion.filter, occasion.pace));
+    }
+}
+
+static kith_error *send_progress(struct reporter *reporter)
+{
+    struct task_metrics metrics = {0};
+    task_read_metrics(reporter->task, reporter->nodes, &metrics);
+    TRY(send_found(reporter));
+    size_t bytes = reporter->task->tree->node_count * sizeof *reporter->nodes;
+    bool is_news = reporter->told_end || memcmp(reporter->nodes, reporter->sent_nodes, bytes) != 0;
+    return is_news ? send_metrics(reporter, &metrics, false) : NULL;
+}
+
 static kith_error *report(void *argument)
 {
     struct reporter *reporter = argument;
@@ -200,7 +234,7 @@ static kith_error *report(void *argument)
             TRY(send_news(reporter, occasion.filter, occasion.pace));
             continue;
         }
-        TRY(send_metrics(reporter, false));
+        TRY(send_progress(reporter));
         reporter->progress_interval_ns = MIN(2 * reporter->progress_interval_ns, progress_interval_ns);
         reporter->next_progress_ns = clock_monotonic_ns(task_clock(reporter->task)) + reporter->progress_interval_ns;
     }
@@ -263,7 +297,7 @@ static kith_error *finish(struct reporter *reporter, kith_error *take_error)
     error_free(report_error);
     if (error == NULL)
         error = task_wait_idle(reporter->task);
-    return error != NULL ? error : send_metrics(reporter, true);
+    return error != NULL ? error : send_final_metrics(reporter);
 }
 
 kith_error *task_control_serve(struct worker_tasks *tasks, struct grpc_call *call)

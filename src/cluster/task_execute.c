@@ -15,9 +15,21 @@ struct execution {
     struct channel *done;        /* closed with the outcome */
 };
 
+/* The control stream's fiber may come to the bounds later than this one to its call, although they were sent before.
+ * The mutex is held. */
+static kith_error *wait_for_bounds(struct task *task, uint64_t wanted)
+{
+    if (wanted > 0 && !task->share_bounds)
+        return error_new(KITH_ERROR_PROTOCOL, "a task that shares no bounds was to wait for %" PRIu64, wanted);
+    while (task->bounds_applied < wanted && !task->stopping)
+        TRY(wait_list_wait(&task->bounds, &task->mutex, WAIT_FOREVER));
+    return NULL;
+}
+
 static kith_error *take_partitions(struct task *task, const struct execute_task *request)
 {
     HOLD_MUTEX(&task->mutex);
+    TRY(wait_for_bounds(task, request->bounds_before));
     if (task->stopping)
         return error_new(KITH_ERROR_CANCELLED, "the task has ended");
     if (request->partition_start >= request->partition_end || request->partition_end > task->plan->partitions)

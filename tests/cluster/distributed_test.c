@@ -191,6 +191,32 @@ static void a_siblings_bound_spares_a_task_what_nothing_else_can(void **state)
     run_on(2, share_bounds, NULL);
 }
 
+static kith_error *wait_for_the_first(void *argument)
+{
+    static const char sql[] = "SELECT score FROM split WHERE keep <> 0 ORDER BY score DESC LIMIT 100";
+    _cleanup_(fixture_stop) struct fixture fixture = {0};
+    TRY(fixture_start(&fixture, 2));
+    TRY(fixture_set(&fixture, "distributed.sibling_topk_head_start", "60s"));
+    TRY(fixture_set(&fixture, "optimizer.enable_topk_planned_bounds", "off"));
+    TRY(fixture_set(&fixture, "distributed.file_scan_config_bytes_per_partition", "1"));
+    for (int i = 0; i < 20; i++) {
+        _cleanup_(outcome_reset) struct outcome outcome = {0};
+        TRY(fixture_run(&fixture, sql, &outcome));
+        uint64_t groups = outcome.tasks[0][METRIC_ROW_GROUPS_READ] + outcome.tasks[1][METRIC_ROW_GROUPS_READ];
+        if (groups != 1)
+            return error_new(KITH_ERROR_INTERNAL, "run %d read %llu row groups instead of 1:\n%s", i,
+                             (unsigned long long)groups, strbuf_text(&outcome.analyzed));
+    }
+    return NULL;
+}
+
+/* The bound and the call for the rows come to the worker on two streams, which two fibers read. */
+static void a_task_that_waited_for_a_bound_begins_with_it(void **state)
+{
+    write_scores("split/a.parquet", 11, 4, 3000, 0);
+    run_on(2, wait_for_the_first, NULL);
+}
+
 static int64_t wall_ns(void)
 {
     return system_clock.wall_ns(&system_clock);
@@ -442,6 +468,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(each_of_four_settings_forbids_sharing, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(a_bound_of_a_very_long_text_is_not_shared, temporary_folder_enter,
+                                        temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(a_task_that_waited_for_a_bound_begins_with_it, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(a_siblings_bound_spares_a_task_what_nothing_else_can, temporary_folder_enter,
                                         temporary_folder_leave),

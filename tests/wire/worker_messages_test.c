@@ -303,12 +303,13 @@ static void metrics_arrive_in_any_order_and_unknown_ones_are_passed_over(void **
 static void a_request_for_partitions_arrives(void **state)
 {
     _cleanup_(strbuf_reset) struct strbuf bytes = {0}, empty = {0};
-    struct execute_task request = {key, 0, 7}, nothing = {key, 7, 7}, read;
+    struct execute_task request = {key, 0, 7, 3}, nothing = {key, 7, 7, 0}, read;
     assert_ok(execute_task_encode(&request, &bytes));
     assert_ok(execute_task_decode(bytes_of(&bytes), &read));
     assert_true(task_key_equal(&read.key, &key));
     assert_int_equal(read.partition_start, 0);
     assert_int_equal(read.partition_end, 7);
+    assert_int_equal(read.bounds_before, 3);
     assert_ok(execute_task_encode(&nothing, &empty));
     assert_fails(execute_task_decode(bytes_of(&empty), &read), KITH_ERROR_PROTOCOL, "partitions from 7 to before 7");
 }
