@@ -129,7 +129,7 @@ kith_error *worker_message_decode(struct str bytes, struct arena *arena, struct 
 struct execute_task {
     struct task_key key;
     uint64_t partition_start, partition_end; /* end exclusive */
-    uint64_t bounds_before; /* that were sent to the task before this; it runs once they are applied */
+    uint64_t bounds_before;                  /* that were sent to the task before this; it runs once they are applied */
 };
 kith_error *execute_task_encode(const struct execute_task *request, struct strbuf *out) _must_check_;
 kith_error *execute_task_decode(struct str bytes, struct execute_task *out) _must_check_;
