@@ -37,7 +37,7 @@
     X(PLAN_OPERATORS, 10000, "operators", "each task counts metrics for each")                    \
     X(PLAN_PARTITIONS, 1024, "partitions", "each is a fiber with its buffers")                    \
     X(BOUND_BYTES, 65536, "bytes", "of a Top-K bound's sort key; a longer one is not shared")     \
-    X(DYNAMIC_FILTERS, 256, "filters", "of a plan; row groups are tested against each")           \
+    X(DYNAMIC_FILTERS, 1024, "filters", "of a plan; a union has one in each scan")                \
     X(BOUND_STEPS, 64, "values", "each is sent with the plan and compared with bounds")           \
     X(BOUND_RANKS, 8, "ranks", "of a message; all tasks' are kept and merged")                    \
     X(TASKS_PER_STAGE, 1000, "tasks", "each task holds a control stream")                         \

@@ -69,14 +69,6 @@ static bool wants_sharing(const struct settings *settings)
     return true;
 }
 
-static const struct parquet_scan *stage_scan(const struct stage_plan *stages)
-{
-    const struct physical_plan *node = stages->stage;
-    while (node->kind != PHYSICAL_PARQUET_SCAN)
-        node = node->inputs[0];
-    return &node->scan;
-}
-
 /* Bounds of several tasks together need two that tell their ranks. */
 static kith_error *prepare_ranks(struct coordinator *coordinator)
 {
@@ -93,7 +85,7 @@ static kith_error *prepare_ranks(struct coordinator *coordinator)
     for (size_t i = 0; i < coordinator->task_count && able < 2; i++)
         coordinator->tasks[i].shares_ranks = false;
     return able < 2 ? NULL
-                    : filter_registry_collect_ranks(coordinator->registry, options->stages->filter_id,
+                    : filter_registry_collect_ranks(coordinator->registry, options->stages->filter->id,
                                                     (uint64_t)options->stages->fetch);
 }
 
@@ -110,21 +102,20 @@ static void ask_for_ends(struct coordinator *coordinator)
             (cluster_worker_capabilities(options->cluster, i) & CAPABILITY_TOPK_RANKS) != 0;
 }
 
-static kith_error *make_registry(struct coordinator *coordinator, const struct parquet_scan *scan, size_t recipients)
+static kith_error *make_registry(struct coordinator *coordinator, size_t recipients)
 {
     const struct coordinator_options *options = &coordinator->options;
+    const struct scan_dynamic_filter *filter = options->stages->filter;
     int64_t now_ns = clock_monotonic_ns(runtime_clock(options->runtime));
     TRY(filter_registry_new(recipients, pace_of_settings(options->settings, recipients), pace_of_others(now_ns),
                             options->pool, &coordinator->registry));
-    for (size_t i = 0; i < scan->dynamic_filter_count; i++)
-        TRY(filter_registry_add(coordinator->registry, scan->dynamic_filters[i].id, scan->dynamic_filters[i].exprs,
-                                scan->dynamic_filters[i].count));
+    TRY(filter_registry_add(coordinator->registry, filter->id, filter->exprs, filter->count));
     TRY(prepare_ranks(coordinator));
     ask_for_ends(coordinator);
     for (size_t i = 0; i < coordinator->task_count && coordinator_shares_sparingly(coordinator); i++) {
         const struct remote_task *task = &coordinator->tasks[i];
         if (task->recipient != NOT_SHARING)
-            filter_registry_set_steps(coordinator->registry, options->stages->filter_id, (size_t)task->recipient,
+            filter_registry_set_steps(coordinator->registry, filter->id, (size_t)task->recipient,
                                       &task->stage_task->steps);
     }
     return NULL;
@@ -134,9 +125,8 @@ static kith_error *make_registry(struct coordinator *coordinator, const struct p
 static kith_error *prepare_sharing(struct coordinator *coordinator)
 {
     const struct coordinator_options *options = &coordinator->options;
-    const struct parquet_scan *scan = stage_scan(options->stages);
     size_t recipients = 0;
-    if (!wants_sharing(options->settings) || scan->dynamic_filter_count == 0)
+    if (!wants_sharing(options->settings) || options->stages->filter == NULL)
         return NULL;
     for (size_t i = 0; i < coordinator->task_count; i++)
         if (cluster_worker_capabilities(options->cluster, i) & CAPABILITY_TOPK_BOUNDS)
@@ -146,7 +136,7 @@ static kith_error *prepare_sharing(struct coordinator *coordinator)
             coordinator->tasks[i].recipient = NOT_SHARING;
         return NULL;
     }
-    return make_registry(coordinator, scan, recipients);
+    return make_registry(coordinator, recipients);
 }
 
 kith_error *coordinator_new(const struct coordinator_options *options, struct coordinator **out)

@@ -24,8 +24,9 @@ kith_error *remote_task_send_plan(struct remote_task *task)
 {
     const struct coordinator *coordinator = task->coordinator;
     const struct stage_plan *stages = coordinator->options.stages;
-    struct steps_message steps = {
-        .filter_id = stages->filter_id, .value_count = stages->steps.count, .values = stages->steps.values};
+    struct steps_message steps = {.filter_id = stages->filter == NULL ? 0 : stages->filter->id,
+                                  .value_count = stages->steps.count,
+                                  .values = stages->steps.values};
     _cleanup_(strbuf_reset) struct strbuf plan = {0};
     size_t bytes;
     TRY(plan_encode(task->stage_task->plan, &plan));

@@ -50,11 +50,13 @@ static kith_error *draw_nodes(const struct physical_plan *node, const struct sta
     return NULL;
 }
 
-static size_t scan_partitions(const struct physical_plan *plan)
+/* Streams that scans, or other sources of rows, have together. */
+static size_t source_partitions(const struct physical_plan *plan)
 {
-    while (plan->input_count > 0)
-        plan = plan->inputs[0];
-    return plan->partitions;
+    size_t partitions = plan->input_count == 0 ? plan->partitions : 0;
+    for (size_t i = 0; i < plan->input_count; i++)
+        partitions += source_partitions(plan->inputs[i]);
+    return partitions;
 }
 
 static uint64_t sum(uint64_t (*nodes)[METRIC_COUNT], size_t count, enum metric metric)
@@ -150,7 +152,7 @@ static kith_error *draw_stage(const struct explained_run *run, bool every_task, 
         run_metrics_add(totals, nodes + i * count, count);
     }
     TRY(open_box(1, "Stage 1", out));
-    TRY(strbuf_printf(out, " ── tasks=%zu, partitions=%zu\n", tasks, scan_partitions(stages->stage)));
+    TRY(strbuf_printf(out, " ── tasks=%zu, partitions=%zu\n", tasks, source_partitions(stages->stage)));
     uint64_t(*next)[METRIC_COUNT] = totals;
     TRY(draw_nodes(stages->stage, NULL, 1, 0, &next, out));
     for (size_t i = 0; i < tasks; i++)
@@ -182,7 +184,7 @@ static kith_error *draw_own_nodes(const struct explained_run *run, uint64_t (*no
 static kith_error *draw_single(const struct explained_run *run, uint64_t (*nodes)[METRIC_COUNT], struct strbuf *out)
 {
     TRY(open_box(0, "Stage 1", out));
-    TRY(strbuf_printf(out, " ── tasks=1, partitions=%zu\n", scan_partitions(run->plan)));
+    TRY(strbuf_printf(out, " ── tasks=1, partitions=%zu\n", source_partitions(run->plan)));
     TRY(draw_own_nodes(run, nodes, out));
     TRY(begin_line(0, out));
     TRY(strbuf_append_text(out, "t0 in this process: "));
@@ -213,11 +215,22 @@ kith_error *explain_run(const struct explained_run *run, bool every_task, struct
     return strbuf_printf(out, "Total time: %.3f ms\n", (double)run->elapsed_ns / 1e6);
 }
 
-static const struct physical_plan *scan_of(const struct physical_plan *plan)
+/* A line for each scan in which the task has files; one at least. */
+static kith_error *draw_shares(const struct stage_task *task, size_t number, const char *worker, struct strbuf *out)
 {
-    while (plan->input_count > 0)
-        plan = plan->inputs[0];
-    return plan;
+    bool drawn = false;
+    for (size_t i = 0; i < task->scan_count; i++) {
+        const struct physical_plan *scan = task->scans[i].of_task;
+        bool is_last_chance = !drawn && i + 1 == task->scan_count;
+        if (scan->scan.file_count == 0 && !is_last_chance)
+            continue;
+        TRY(begin_line(1, out));
+        TRY(strbuf_printf(out, "t%zu worker=%s: ", number, worker));
+        TRY(physical_plan_format_node(scan, out));
+        TRY(strbuf_append_text(out, "\n"));
+        drawn = true;
+    }
+    return NULL;
 }
 
 kith_error *explain_plan(const struct explained_run *run, struct strbuf *out)
@@ -230,13 +243,9 @@ kith_error *explain_plan(const struct explained_run *run, struct strbuf *out)
     TRY(draw_nodes(run->plan, NULL, 0, 0, &none, out));
     TRY(close_box(0, out));
     TRY(open_box(1, "Stage 1", out));
-    TRY(strbuf_printf(out, " ── tasks=%zu, partitions=%zu\n", stages->task_count, scan_partitions(stages->stage)));
+    TRY(strbuf_printf(out, " ── tasks=%zu, partitions=%zu\n", stages->task_count, source_partitions(stages->stage)));
     TRY(draw_nodes(stages->stage, NULL, 1, 0, &none, out));
-    for (size_t i = 0; i < stages->task_count; i++) {
-        TRY(begin_line(1, out));
-        TRY(strbuf_printf(out, "t%zu worker=%s: ", i, cluster_worker_address(run->cluster, i)));
-        TRY(physical_plan_format_node(scan_of(stages->tasks[i].plan), out));
-        TRY(strbuf_append_text(out, "\n"));
-    }
+    for (size_t i = 0; i < stages->task_count; i++)
+        TRY(draw_shares(&stages->tasks[i], i, cluster_worker_address(run->cluster, i), out));
     return close_box(1, out);
 }

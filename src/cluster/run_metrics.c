@@ -9,43 +9,60 @@ struct reader {
     size_t next;   /* node, in pre-order */
 };
 
-static size_t filter_index(const struct task_context *context, uint64_t id)
-{
-    size_t i = 0;
-    while (i < context->filter_count && dynamic_filter_id(context->filters[i]) != id)
-        i++;
-    return i;
-}
-
-static void add_produced(const struct reader *reader, uint64_t filter_id, uint64_t *values)
+static void add_produced(const struct reader *reader, size_t filter, uint64_t *values)
 {
     struct dynamic_filter_counters counters;
-    size_t i = filter_index(reader->context, filter_id);
-    if (i == reader->context->filter_count)
-        return;
-    dynamic_filter_counters(reader->context->filters[i], &counters);
-    values[METRIC_BOUNDS_PRODUCED] = counters.produced;
+    dynamic_filter_counters(reader->context->filters[filter], &counters);
+    values[METRIC_BOUNDS_PRODUCED] += counters.produced;
     if (reader->traffic == NULL)
         return;
-    values[METRIC_BOUNDS_SENT] = reader->traffic[i].sent;
-    values[METRIC_BOUNDS_BYTES_SENT] = reader->traffic[i].bytes_sent;
+    values[METRIC_BOUNDS_SENT] += reader->traffic[filter].sent;
+    values[METRIC_BOUNDS_BYTES_SENT] += reader->traffic[filter].bytes_sent;
 }
 
-static void add_consumed(const struct reader *reader, const struct parquet_scan *scan, uint64_t *values)
+static void add_consumed(const struct reader *reader, size_t filter, uint64_t *values)
 {
-    for (size_t f = 0; f < scan->dynamic_filter_count; f++) {
-        struct dynamic_filter_counters counters;
-        size_t i = filter_index(reader->context, scan->dynamic_filters[f].id);
-        if (i == reader->context->filter_count)
+    struct dynamic_filter_counters counters;
+    dynamic_filter_counters(reader->context->filters[filter], &counters);
+    values[METRIC_BOUNDS_RECEIVED] += counters.received;
+    values[METRIC_BOUNDS_APPLIED] += counters.applied;
+    if (reader->traffic == NULL)
+        return;
+    values[METRIC_BOUNDS_DELAY] += reader->traffic[filter].delay_ns;
+    values[METRIC_BOUNDS_DELAY_MAX] = MAX(values[METRIC_BOUNDS_DELAY_MAX], reader->traffic[filter].delay_max_ns);
+    values[METRIC_BOUNDS_BYTES_RECEIVED] += reader->traffic[filter].bytes_received;
+}
+
+static bool has_filter(const struct physical_plan *node, uint64_t id)
+{
+    if (node->kind == PHYSICAL_SORT)
+        return node->sort.filter_id == id;
+    for (size_t i = 0; node->kind == PHYSICAL_PARQUET_SCAN && i < node->scan.dynamic_filter_count; i++)
+        if (node->scan.dynamic_filters[i].id == id)
+            return true;
+    return false;
+}
+
+static const struct physical_plan *first_with_filter(const struct physical_plan *plan, enum physical_kind kind,
+                                                     uint64_t id)
+{
+    const struct physical_plan *found = plan->kind == kind && has_filter(plan, id) ? plan : NULL;
+    for (size_t i = 0; i < plan->input_count && found == NULL; i++)
+        found = first_with_filter(plan->inputs[i], kind, id);
+    return found;
+}
+
+/* The members of a union have one filter between them: what became of it is counted at the first Top-K and scan. */
+static void add_bounds(const struct reader *reader, const struct physical_plan *node, uint64_t *values)
+{
+    for (size_t i = 0; i < reader->context->filter_count; i++) {
+        uint64_t id = dynamic_filter_id(reader->context->filters[i]);
+        if (!has_filter(node, id) || first_with_filter(reader->tree->root->plan, node->kind, id) != node)
             continue;
-        dynamic_filter_counters(reader->context->filters[i], &counters);
-        values[METRIC_BOUNDS_RECEIVED] += counters.received;
-        values[METRIC_BOUNDS_APPLIED] += counters.applied;
-        if (reader->traffic == NULL)
-            continue;
-        values[METRIC_BOUNDS_DELAY] += reader->traffic[i].delay_ns;
-        values[METRIC_BOUNDS_DELAY_MAX] = MAX(values[METRIC_BOUNDS_DELAY_MAX], reader->traffic[i].delay_max_ns);
-        values[METRIC_BOUNDS_BYTES_RECEIVED] += reader->traffic[i].bytes_received;
+        if (node->kind == PHYSICAL_SORT)
+            add_produced(reader, i, values);
+        else
+            add_consumed(reader, i, values);
     }
 }
 
@@ -63,10 +80,7 @@ static void read_node(struct reader *reader, const struct exec_operator *operato
     values[METRIC_TURNS] = load(&operator->turns.turns);
     values[METRIC_FORCED_YIELDS] = load(&operator->turns.forced_yields);
     values[METRIC_LONGEST_TURN] = load(&operator->turns.longest_ns);
-    if (node->kind == PHYSICAL_SORT && node->sort.filter_id != 0)
-        add_produced(reader, node->sort.filter_id, values);
-    if (node->kind == PHYSICAL_PARQUET_SCAN)
-        add_consumed(reader, &node->scan, values);
+    add_bounds(reader, node, values);
     if (number == 0 && reader->context->pool != NULL)
         values[METRIC_PEAK_MEMORY] = memory_pool_peak(reader->context->pool);
     if (reader->together)

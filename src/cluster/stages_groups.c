@@ -3,44 +3,60 @@
 #include "columnar/utf8.h"
 #include "expr/dynamic_filter.h"
 
-static struct column_statistics statistics_of(const struct parquet_scan *scan, size_t file, size_t row_group)
+/* The scan's filter, if statistics can say something of its first key. */
+static const struct scan_dynamic_filter *filter_of(const struct parquet_scan *scan)
 {
+    const struct scan_dynamic_filter *filter = scan->dynamic_filters;
+    return scan->dynamic_filter_count > 0 && filter->exprs[0].expr->kind == EXPR_COLUMN ? filter : NULL;
+}
+
+static struct stage_group make_group(const struct parquet_scan *scan, size_t file, size_t row_group, size_t task)
+{
+    const struct scan_dynamic_filter *filter = filter_of(scan);
+    const struct parquet_metadata *metadata = scan->table->files[file].file->metadata;
+    struct stage_group group = {.task = task, .rows = (uint64_t)metadata->row_groups[row_group].row_count};
     struct column_statistics statistics;
-    const struct sort_expr *key = &scan->dynamic_filters[0].exprs[0];
+    if (filter == NULL)
+        return group;
+    const struct sort_expr *key = &filter->exprs[0];
     table_row_group_statistics(scan->table, file, row_group, key->expr->column.index, &statistics);
     statistics.may_have_nan = statistics.may_have_nan && !statistics.has_max;
-    return statistics;
+    group.has_best = statistics_best_value(&statistics, &key->expr->type, key->order, &group.best);
+    group.has_worst = statistics_worst_value(&statistics, key->order, &group.worst);
+    return group;
 }
 
 /* The bound that planning has found keeps what equals it. */
 static bool planned_bound_excludes(const struct scan_dynamic_filter *filter, const struct stage_group *group)
 {
-    return filter->planned != NULL && group->has_best &&
+    return filter != NULL && filter->planned != NULL && group->has_best &&
            sort_order_compare(&group->best, filter->planned, filter->exprs[0].order) > 0;
 }
 
-kith_error *stages_list_groups(const struct parquet_scan *scan, const struct stage_shares *shares,
+static size_t count_row_groups(const struct parquet_scan *const *scans, size_t scan_count)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < scan_count; i++)
+        for (size_t j = 0; j < scans[i]->file_count; j++)
+            count += scans[i]->table->files[j].file->metadata->row_group_count;
+    return count;
+}
+
+kith_error *stages_list_groups(const struct parquet_scan *const *scans, const struct stage_shares *shares,
                                struct stage_group **out, size_t *count)
 {
-    const struct scan_dynamic_filter *filter = scan->dynamic_filters;
     const size_t *task = shares->row_group_tasks;
-    size_t row_groups = 0;
     *out = NULL;
     *count = 0;
-    if (scan->dynamic_filter_count == 0 || filter->exprs[0].expr->kind != EXPR_COLUMN)
-        return NULL;
-    const struct data_type *type = &filter->exprs[0].expr->type;
-    for (size_t i = 0; i < scan->file_count; i++)
-        row_groups += scan->table->files[i].file->metadata->row_group_count;
-    TRY(NEW_ARRAY(out, row_groups));
-    for (size_t i = 0; i < scan->file_count; i++) {
-        for (size_t j = 0; j < scan->table->files[i].file->metadata->row_group_count; j++, task++) {
-            struct column_statistics statistics = statistics_of(scan, i, j);
-            struct stage_group group = {.task = *task, .rows = statistics.row_count};
-            group.has_best = statistics_best_value(&statistics, type, filter->exprs[0].order, &group.best);
-            group.has_worst = statistics_worst_value(&statistics, filter->exprs[0].order, &group.worst);
-            if (!stages_rule_out(scan, i, j) && !planned_bound_excludes(filter, &group))
-                (*out)[(*count)++] = group;
+    TRY(NEW_ARRAY(out, count_row_groups(scans, shares->scan_count)));
+    for (size_t i = 0; i < shares->scan_count; i++) {
+        for (size_t file = 0; file < scans[i]->file_count; file++) {
+            size_t row_groups = scans[i]->table->files[file].file->metadata->row_group_count;
+            for (size_t row_group = 0; row_group < row_groups; row_group++, task++) {
+                const struct stage_group group = make_group(scans[i], file, row_group, *task);
+                if (!stages_rule_out(scans[i], file, row_group) && !planned_bound_excludes(filter_of(scans[i]), &group))
+                    (*out)[(*count)++] = group;
+            }
         }
     }
     return NULL;

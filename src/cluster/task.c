@@ -59,15 +59,20 @@ kith_error *task_note_known_locked(struct task *task, size_t filter_index, const
     return limit_ranks(task, filter_index);
 }
 
-/* The Top-K that tightens the filter. */
-static const struct physical_plan *find_topk(const struct physical_plan *plan, uint64_t filter_id)
+/* The Top-Ks that tighten the filter, one of each member of a union. */
+struct topk {
+    size_t heaps;  /* one a partition */
+    int64_t fetch; /* that they have in common */
+};
+
+static void find_topk(const struct physical_plan *plan, uint64_t filter_id, struct topk *out)
 {
-    if (plan->kind == PHYSICAL_SORT && plan->sort.filter_id == filter_id)
-        return plan;
-    const struct physical_plan *found = NULL;
-    for (size_t i = 0; i < plan->input_count && found == NULL; i++)
-        found = find_topk(plan->inputs[i], filter_id);
-    return found;
+    if (plan->kind == PHYSICAL_SORT && plan->sort.filter_id == filter_id) {
+        out->heaps += plan->partitions;
+        out->fetch = plan->sort.fetch;
+    }
+    for (size_t i = 0; i < plan->input_count; i++)
+        find_topk(plan->inputs[i], filter_id, out);
 }
 
 static kith_error *collect_ranks(struct task *task, size_t filter_index, uint64_t task_count)
@@ -75,13 +80,14 @@ static kith_error *collect_ranks(struct task *task, size_t filter_index, uint64_
     /* To count the rows of a larger heap takes as long as several messages. */
     enum { MOST_ROWS = 100000 };
     struct dynamic_filter *filter = task->context.filters[filter_index];
-    const struct physical_plan *topk = find_topk(task->plan, dynamic_filter_id(filter));
-    if (!task->share_ranks || topk == NULL || topk->sort.fetch <= 0 || topk->sort.fetch > MOST_ROWS)
+    struct topk topk = {0};
+    find_topk(task->plan, dynamic_filter_id(filter), &topk);
+    if (!task->share_ranks || topk.fetch <= 0 || topk.fetch > MOST_ROWS)
         return NULL;
     /* If no heap of the stage holds as many as this of some value, all together hold less than half of what it takes.
      */
-    uint64_t wanted = (uint64_t)topk->sort.fetch, least = wanted / 2 / (task_count * topk->partitions);
-    TRY(dynamic_filter_collect_ranks(filter, topk->partitions, wanted, MAX(least, (uint64_t)1), task->pool));
+    uint64_t wanted = (uint64_t)topk.fetch, least = wanted / 2 / (task_count * topk.heaps);
+    TRY(dynamic_filter_collect_ranks(filter, topk.heaps, wanted, MAX(least, (uint64_t)1), task->pool));
     return limit_ranks(task, filter_index);
 }
 

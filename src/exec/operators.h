@@ -22,8 +22,7 @@ kith_error *fetch_operator_new(struct exec_operator **out) _must_check_;
 kith_error *network_operator_new(struct exec_operator **out) _must_check_;
 
 /* The two ways to sort a partition: all of it, or the best K rows. Both take the input. */
-kith_error *topk_stream_new(struct exec_operator *node, size_t partition, struct stream *take_input,
-                            struct stream **out) _must_check_;
+kith_error *topk_stream_new(struct exec_operator *node, struct stream *take_input, struct stream **out) _must_check_;
 kith_error *full_sort_stream_new(struct exec_operator *node, struct stream *take_input,
                                  struct stream **out) _must_check_;
 

@@ -8,8 +8,7 @@ static kith_error *execute(struct exec_operator *node, size_t partition, struct 
 {
     struct stream *input;
     TRY(operator_execute(node->inputs[0], partition, &input));
-    return node->plan->sort.fetch >= 0 ? topk_stream_new(node, partition, input, out)
-                                       : full_sort_stream_new(node, input, out);
+    return node->plan->sort.fetch >= 0 ? topk_stream_new(node, input, out) : full_sort_stream_new(node, input, out);
 }
 
 static void free_sort(struct exec_operator *node)

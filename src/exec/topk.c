@@ -24,9 +24,9 @@ struct topk_stream {
     struct dynamic_filter *filter; /* borrowed from the context; NULL = none */
     struct bound *bound;           /* strongest known to this stream; NULL = none */
     uint64_t generation;           /* of the filter when `bound` was taken from it */
-    size_t partition;
-    uint64_t unranked; /* rows that entered since the ranks were told */
-    uint64_t ranked;   /* rows of the last of those */
+    size_t holder;                 /* its number among the Top-Ks that have the filter */
+    uint64_t unranked;             /* rows that entered since the ranks were told */
+    uint64_t ranked;               /* rows of the last of those */
     struct reservation reservation;
     /* Once the input has ended: the rows of the result, in order, of which the first `emitted` were handed out. */
     uint64_t *result;
@@ -97,7 +97,7 @@ static kith_error *publish_ranks(struct topk_stream *topk)
         made += error == NULL;
     }
     if (error == NULL)
-        dynamic_filter_offer_ranks(topk->filter, topk->partition, list, made);
+        dynamic_filter_offer_ranks(topk->filter, topk->holder, list, made);
     while (made > 0)
         bound_unref(list[--made].bound);
     return error;
@@ -281,8 +281,7 @@ static void topk_free(struct stream *stream)
 
 static const struct stream_ops topk_stream_ops = {.next = topk_next, .free = topk_free, .hands_out = true};
 
-kith_error *topk_stream_new(struct exec_operator *node, size_t partition, struct stream *take_input,
-                            struct stream **out)
+kith_error *topk_stream_new(struct exec_operator *node, struct stream *take_input, struct stream **out)
 {
     _cleanup_(stream_free) struct stream *input = take_input;
     const struct physical_plan *plan = node->plan;
@@ -294,10 +293,11 @@ kith_error *topk_stream_new(struct exec_operator *node, size_t partition, struct
     TRY(NEW(&topk));
     topk->stream = operator_stream(node, &topk_stream_ops);
     topk->node = node;
-    topk->partition = partition;
     topk->input = TAKE(input);
     topk->reservation = reservation_make(node->context->pool, "Top-K");
     topk->filter = task_context_filter(node->context, plan->sort.filter_id);
+    if (topk->filter != NULL)
+        topk->holder = dynamic_filter_add_holder(topk->filter);
     topk_heap_init(&topk->heap, (size_t)plan->sort.fetch);
     row_store_init(&topk->rows, plan->schema);
     _cleanup_(stream_free) struct stream *made = &topk->stream;

@@ -16,6 +16,7 @@ struct dynamic_filter {
     /* Counts changes of the slots. Released by whoever changed one under the mutex, acquired by readers that ask
      * whether their snapshot is current. */
     _Atomic uint64_t generation;
+    atomic_size_t holders; /* numbered so far */
 
     pthread_mutex_t mutex; /* guards what follows */
     struct bound *slots[BOUND_ORIGINS];
@@ -110,6 +111,11 @@ kith_error *dynamic_filter_collect_ranks(struct dynamic_filter *filter, size_t h
         if (filter->slots[i] != NULL)
             bound_ranks_note(filter->ranks, filter->slots[i]);
     return NULL;
+}
+
+size_t dynamic_filter_add_holder(struct dynamic_filter *filter)
+{
+    return atomic_fetch_add_explicit(&filter->holders, 1, memory_order_relaxed);
 }
 
 uint64_t dynamic_filter_wanted(const struct dynamic_filter *filter)

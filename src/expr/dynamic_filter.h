@@ -91,10 +91,12 @@ void dynamic_filter_watch(struct dynamic_filter *filter, struct dynamic_filter_w
 /* Ranks (expr/bound_ranks.h): what several Top-Ks hold together, as the partitions of a task do, may prove a local
  * bound that none of them has, and is passed on for the same purpose.
  *
- * Before the filter is used: that `holders` Top-Ks, numbered from 0, keep up to `wanted` rows each, and that ranks
- * are of use which speak of `least` rows at least. What is kept of them is reserved from `pool`. */
+ * Before the filter is used: that `holders` Top-Ks keep up to `wanted` rows each, and that ranks are of use which speak
+ * of `least` rows at least. What is kept of them is reserved from `pool`. */
 kith_error *dynamic_filter_collect_ranks(struct dynamic_filter *filter, size_t holders, uint64_t wanted, uint64_t least,
                                          struct memory_pool *pool) _must_check_;
+/* A number for one more Top-K that tightens the filter, from 0. */
+size_t dynamic_filter_add_holder(struct dynamic_filter *filter);
 uint64_t dynamic_filter_least_rank(const struct dynamic_filter *filter);
 uint64_t dynamic_filter_wanted(const struct dynamic_filter *filter); /* as given then; 0 = ranks are not collected */
 /* Only ranks whose first value is as good as this are of use, or none is. */

@@ -1,14 +1,21 @@
 #include "plan/attach_bound.h"
 
+#include "base/vec.h"
 #include "plan/planned_bound.h"
 
 struct attachment {
     struct arena *arena;
     uint64_t id;
-    int64_t fetch;
-    bool from_statistics;
-    bool attached;
+    VEC(struct scan_dynamic_filter *) filters; /* of the scans that can use the bound */
+    VEC(struct planned_bound_source) sources;  /* those of them all of whose rows reach the sort */
 };
+
+static void attachment_reset(struct attachment *attachment)
+{
+    vec_reset(&attachment->filters);
+    vec_reset(&attachment->sources);
+}
+DEFINE_VALUE_CLEANUP(attachment_reset, struct attachment)
 
 static bool any_may_fail(const struct sort_expr *keys, size_t count)
 {
@@ -53,12 +60,11 @@ static kith_error *attach_to_scan(struct attachment *attachment, struct physical
         ASSERT(exprs[i].expr != NULL); /* a column for a column makes nothing larger */
     }
     *filter = (struct scan_dynamic_filter){.id = attachment->id, .exprs = exprs, .count = count};
-    if (every_row && attachment->from_statistics)
-        TRY(planned_bound(attachment->arena, scan, &exprs[0], (uint64_t)attachment->fetch, &filter->planned));
+    if (every_row)
+        TRY(vec_push(&attachment->sources, ((struct planned_bound_source){scan, &exprs[0]})));
     scan->dynamic_filters = filter;
     scan->dynamic_filter_count = 1;
-    attachment->attached = true;
-    return NULL;
+    return vec_push(&attachment->filters, filter);
 }
 
 static kith_error *attach(struct attachment *attachment, struct physical_plan *plan, const struct sort_expr *keys,
@@ -115,16 +121,17 @@ static bool any_key_is_volatile(const struct physical_plan *sort)
 kith_error *topk_attach_bound(struct arena *arena, const struct settings *settings, struct physical_plan *const *sorts,
                               size_t count, uint64_t id, bool *attached)
 {
-    struct attachment attachment = {
-        .arena = arena,
-        .id = id,
-        .fetch = sorts[0]->sort.fetch,
-        .from_statistics = settings_get(settings, SETTING_PLANNED_BOUNDS) != 0,
-    };
-    for (size_t i = 0; i < count && attachment.fetch > 0 && !any_key_is_volatile(sorts[i]); i++)
+    _cleanup_(attachment_reset) struct attachment attachment = {.arena = arena, .id = id};
+    int64_t fetch = sorts[0]->sort.fetch;
+    const struct scalar *planned = NULL;
+    for (size_t i = 0; i < count && fetch > 0 && !any_key_is_volatile(sorts[i]); i++)
         TRY(attach(&attachment, sorts[i]->inputs[0], sorts[i]->sort.exprs, sorts[i]->sort.count, true));
-    for (size_t i = 0; i < count && attachment.attached; i++)
+    if (settings_get(settings, SETTING_PLANNED_BOUNDS) != 0)
+        TRY(planned_bound(arena, attachment.sources.items, attachment.sources.length, (uint64_t)fetch, &planned));
+    for (size_t i = 0; i < attachment.filters.length; i++)
+        attachment.filters.items[i]->planned = planned;
+    *attached = attachment.filters.length > 0;
+    for (size_t i = 0; i < count && *attached; i++)
         sorts[i]->sort.filter_id = id;
-    *attached = attachment.attached;
     return NULL;
 }

@@ -62,15 +62,17 @@ static bool can_be_sent(const struct scalar *value)
     return value->is_null || !type_is_string(value->type.id) || utf8_is_valid(value->string.data, value->string.length);
 }
 
-static kith_error *collect(const struct parquet_scan *scan, size_t column, struct proofs *proofs)
+static kith_error *collect(const struct parquet_scan *scan, const struct sort_expr *key, struct proofs *proofs)
 {
+    if (scan->table == NULL || key->expr->kind != EXPR_COLUMN)
+        return NULL;
     for (size_t file = 0; file < scan->table->file_count; file++) {
         const struct parquet_metadata *metadata = scan->table->files[file].file->metadata;
         for (size_t number = 0; number < metadata->row_group_count; number++) {
             const struct row_group row_group = {{get_statistics}, scan->table, file, number};
             struct column_statistics statistics;
             struct proof proof;
-            get_statistics(&row_group.source, column, &statistics);
+            get_statistics(&row_group.source, key->expr->column.index, &statistics);
             if (row_group_proof(&statistics, proofs->order, &proof) && can_be_sent(&proof.worst) &&
                 satisfies(&row_group, scan->predicate))
                 TRY(vec_push(&proofs->items, proof));
@@ -79,15 +81,17 @@ static kith_error *collect(const struct parquet_scan *scan, size_t column, struc
     return NULL;
 }
 
-kith_error *planned_bound(struct arena *arena, const struct parquet_scan *scan, const struct sort_expr *key,
-                          uint64_t rows, const struct scalar **out)
+kith_error *planned_bound(struct arena *arena, const struct planned_bound_source *sources, size_t count, uint64_t rows,
+                          const struct scalar **out)
 {
-    struct proofs proofs = {.order = key->order};
+    struct proofs proofs = {0};
     uint64_t proved = 0;
+    kith_error *error = NULL;
     *out = NULL;
-    if (scan->table == NULL || key->expr->kind != EXPR_COLUMN)
-        return NULL;
-    kith_error *error = collect(scan, key->expr->column.index, &proofs);
+    for (size_t i = 0; i < count && error == NULL; i++) {
+        proofs.order = sources[i].key->order;
+        error = collect(sources[i].scan, sources[i].key, &proofs);
+    }
     if (error == NULL && proofs.items.length > 1)
         qsort_r(proofs.items.items, proofs.items.length, sizeof *proofs.items.items, compare_proofs, &proofs.order);
     for (size_t i = 0; error == NULL && *out == NULL && i < proofs.items.length; i++) {

@@ -8,9 +8,15 @@
 
 #include "plan/physical.h"
 
-/* *out is NULL when nothing can be proved. `key` is the sort's first expression over the table's schema, `rows` is K.
- */
-kith_error *planned_bound(struct arena *arena, const struct parquet_scan *scan, const struct sort_expr *key,
-                          uint64_t rows, const struct scalar **out) _must_check_;
+/* A scan all of whose rows reach the sort, and the sort's first expression over the table's schema. */
+struct planned_bound_source {
+    const struct parquet_scan *scan;
+    const struct sort_expr *key;
+};
+
+/* By what the sources prove together; *out is NULL when that is nothing. Their keys have one type and order; `rows` is
+ * K. */
+kith_error *planned_bound(struct arena *arena, const struct planned_bound_source *sources, size_t count, uint64_t rows,
+                          const struct scalar **out) _must_check_;
 
 #endif

@@ -194,4 +194,22 @@ static inline void write_scores(const char *path, uint64_t seed, size_t groups, 
     write_parquet(path, batch, &(struct parquet_write_options){.codec = PARQUET_ZSTD, .row_group_rows = rows});
 }
 
+/* Overwrites all but the footer: whoever reads a page fails. */
+static inline void spoil_pages(const char *path)
+{
+    static const char nonsense[4096] = "nonsense";
+    uint32_t footer_bytes;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -8, SEEK_END), 0);
+    assert_int_equal(fread(&footer_bytes, sizeof footer_bytes, 1, file), 1);
+    long end = ftell(file) - (long)sizeof footer_bytes - (long)footer_bytes;
+    for (long at = 4; at < end; at += (long)sizeof nonsense) {
+        size_t length = MIN(sizeof nonsense, (size_t)(end - at));
+        assert_int_equal(fseek(file, at, SEEK_SET), 0);
+        assert_int_equal(fwrite(nonsense, 1, length, file), length);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
 #endif

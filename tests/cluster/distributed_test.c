@@ -285,24 +285,6 @@ static void each_of_four_settings_forbids_sharing(void **state)
     run_on(2, forbid_sharing, NULL);
 }
 
-/* Overwrites all but the footer: whoever reads a page fails. */
-static void spoil_pages(const char *path)
-{
-    static const char nonsense[4096] = "nonsense";
-    uint32_t footer_bytes;
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, -8, SEEK_END), 0);
-    assert_int_equal(fread(&footer_bytes, sizeof footer_bytes, 1, file), 1);
-    long end = ftell(file) - (long)sizeof footer_bytes - (long)footer_bytes;
-    for (long at = 4; at < end; at += (long)sizeof nonsense) {
-        size_t length = MIN(sizeof nonsense, (size_t)(end - at));
-        assert_int_equal(fseek(file, at, SEEK_SET), 0);
-        assert_int_equal(fwrite(nonsense, 1, length, file), length);
-    }
-    assert_int_equal(fclose(file), 0);
-}
-
 static kith_error *read_one_of_two(void *argument)
 {
     static const char sql[] = "SELECT id, score FROM spoilt WHERE keep <> 0 ORDER BY score DESC, id LIMIT 10";

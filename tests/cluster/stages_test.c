@@ -108,23 +108,67 @@ static void a_limit_without_order_is_taken_in_each_task_and_above(void **state)
     assert_int_equal(scan_of(planned.stages->tasks[0].plan)->limit, 7);
 }
 
-/* Its Top-K in the tasks, the other member's in the head, both below the merge that makes one order of them. */
-static void the_largest_member_of_a_union_is_spread(void **state)
+static const struct physical_plan *only_input(const struct physical_plan *node, enum physical_kind kind)
 {
-    static const enum physical_kind stage[] = {PHYSICAL_SORT, PHYSICAL_PROJECTION, PHYSICAL_PARQUET_SCAN};
+    assert_int_equal(node->kind, kind);
+    assert_int_equal(node->input_count, 1);
+    return node->inputs[0];
+}
+
+static void the_members_of_a_union_are_one_stage(void **state)
+{
+    static const enum physical_kind head[] = {PHYSICAL_GLOBAL_LIMIT, PHYSICAL_SORT_PRESERVING_MERGE,
+                                              PHYSICAL_NETWORK_COALESCE};
+    static const enum physical_kind members[][3] = {{PHYSICAL_SORT, PHYSICAL_PROJECTION, PHYSICAL_PARQUET_SCAN},
+                                                    {PHYSICAL_SORT, PHYSICAL_PROJECTION, PHYSICAL_PARQUET_SCAN}};
     write_scores("scores/a.parquet", 1, 4, 100, -1);
     write_scores("few/a.parquet", 2, 2, 20, -1);
     _cleanup_(planned_reset) struct planned planned =
-        plan("SELECT id AS x FROM few UNION ALL SELECT score + 1 FROM scores ORDER BY x LIMIT 9", 3);
-    assert_non_null(planned.stages);
-    check_kinds(planned.stages->tasks[2].plan, stage, ARRAY_SIZE(stage));
-    const struct physical_plan *merge = planned.stages->head->inputs[0], *members = merge->inputs[0];
-    assert_int_equal(merge->kind, PHYSICAL_SORT_PRESERVING_MERGE);
+        plan("SELECT id + 1 AS x FROM few UNION ALL SELECT score + 1 FROM scores ORDER BY x LIMIT 9", 3);
+    check_kinds(planned.stages->head, head, ARRAY_SIZE(head));
+    assert_int_equal(planned.stages->head->inputs[0]->inputs[0]->partitions, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct physical_plan *both = only_input(planned.stages->tasks[i].plan, PHYSICAL_SORT_PRESERVING_MERGE);
+        assert_int_equal(both->kind, PHYSICAL_UNION);
+        assert_int_equal(both->input_count, 2);
+        for (size_t j = 0; j < 2; j++) {
+            check_kinds(both->inputs[j], members[j], 3);
+            assert_int_equal(both->inputs[j]->sort.filter_id, planned.stages->filter->id);
+        }
+    }
+}
+
+/* Below the merge that makes one order of them, in the head. */
+static void members_that_tasks_cannot_run_stay_with_the_head(void **state)
+{
+    write_scores("scores/a.parquet", 1, 4, 100, -1);
+    write_scores("few/a.parquet", 2, 2, 20, -1);
+    _cleanup_(planned_reset) struct planned planned =
+        plan("SELECT 7 AS x UNION ALL SELECT score FROM scores UNION ALL (SELECT id FROM few ORDER BY score LIMIT 3) "
+             "UNION ALL SELECT id FROM few ORDER BY x LIMIT 9",
+             3);
+    const struct physical_plan *members = only_input(planned.stages->head->inputs[0], PHYSICAL_SORT_PRESERVING_MERGE);
     assert_int_equal(members->kind, PHYSICAL_UNION);
+    assert_int_equal(members->input_count, 3);
+    assert_int_equal(members->inputs[0]->kind, PHYSICAL_NETWORK_COALESCE);
+    assert_int_equal(members->inputs[1]->kind, PHYSICAL_SORT);
+    assert_int_equal(members->inputs[2]->kind, PHYSICAL_SORT);
+    assert_int_equal(members->partitions, 3 + members->inputs[1]->partitions + members->inputs[2]->partitions);
+    assert_int_equal(only_input(planned.stages->tasks[0].plan, PHYSICAL_SORT_PRESERVING_MERGE)->input_count, 2);
+}
+
+static void a_member_that_tasks_can_only_run_in_part_is_spread_if_it_is_the_largest(void **state)
+{
+    static const enum physical_kind stage[] = {PHYSICAL_SORT, PHYSICAL_PARQUET_SCAN};
+    write_scores("scores/a.parquet", 1, 4, 100, -1);
+    write_scores("few/a.parquet", 2, 2, 20, -1);
+    _cleanup_(planned_reset) struct planned planned =
+        plan("SELECT id AS x FROM few UNION ALL (SELECT id FROM scores ORDER BY score LIMIT 3) ORDER BY x LIMIT 9", 3);
+    check_kinds(planned.stages->tasks[0].plan, stage, ARRAY_SIZE(stage));
+    assert_int_equal(planned.stages->tasks[0].plan->sort.fetch, 3);
+    const struct physical_plan *members = only_input(planned.stages->head->inputs[0], PHYSICAL_SORT_PRESERVING_MERGE);
+    assert_int_equal(members->input_count, 2);
     assert_int_equal(members->inputs[0]->kind, PHYSICAL_SORT);
-    assert_int_equal(members->inputs[1]->kind, PHYSICAL_NETWORK_COALESCE);
-    assert_int_equal(members->inputs[1]->partitions, 3);
-    assert_int_equal(members->partitions, members->inputs[0]->partitions + 3);
 }
 
 static void what_stands_above_a_union_has_the_partitions_of_its_tasks(void **state)
@@ -159,21 +203,25 @@ static void tasks_are_as_many_as_bytes_workers_and_the_setting_allow(void **stat
     assert_int_equal(few.stages->task_count, 3);
 }
 
-/* Counts, for each row group of the table, the tasks whose files and ranges own it by the scan's rule. */
-static void check_owners(const struct planned *planned)
+static bool owns(const struct scan_file *share, const struct scan_file *file, int64_t row_group_start)
 {
-    const struct parquet_scan *all = scan_of(planned->stages->stage);
+    return strstr(share->path, file->path) != NULL &&
+           (!share->has_range || (row_group_start >= share->range_start && row_group_start < share->range_end));
+}
+
+/* Counts, for each row group of a scan, the tasks whose files and ranges own it by the scan's rule. */
+static void check_owners(const struct stage_plan *stages, size_t scan)
+{
+    const struct parquet_scan *all = &stages->tasks[0].scans[scan].of_stage->scan;
     for (size_t file = 0; file < all->file_count; file++) {
         const struct parquet_metadata *metadata = all->table->files[file].file->metadata;
         for (size_t group = 0; group < metadata->row_group_count; group++) {
             int64_t start = (int64_t)metadata->row_groups[group].chunks[0].pages.offset;
             size_t owners = 0;
-            for (size_t task = 0; task < planned->stages->task_count; task++) {
-                const struct parquet_scan *share = scan_of(planned->stages->tasks[task].plan);
+            for (size_t task = 0; task < stages->task_count; task++) {
+                const struct parquet_scan *share = &stages->tasks[task].scans[scan].of_task->scan;
                 for (size_t i = 0; i < share->file_count; i++)
-                    owners += strstr(share->files[i].path, all->files[file].path) != NULL &&
-                              (!share->files[i].has_range ||
-                               (start >= share->files[i].range_start && start < share->files[i].range_end));
+                    owners += owns(&share->files[i], &all->files[file], start);
             }
             assert_int_equal(owners, 1);
         }
@@ -184,17 +232,23 @@ static void every_row_group_belongs_to_one_task(void **state)
 {
     static const size_t groups[][3] = {{6, 1, 1}, {1, 1, 1}, {3, 5, 2}, {9, 1, 0}, {2, 2, 2}};
     for (size_t layout = 0; layout < ARRAY_SIZE(groups); layout++) {
-        char folder[16], sql[64];
+        char folder[16], sql[128];
         snprintf(folder, sizeof folder, "t%zu", layout);
-        snprintf(sql, sizeof sql, "SELECT * FROM %s", folder);
         for (size_t file = 0; file < 3 && groups[layout][file] > 0; file++) {
             char path[64];
             snprintf(path, sizeof path, "%s/%zu.parquet", folder, file);
             write_scores(path, file, groups[layout][file], 50 + 30 * file, -1);
         }
-        for (size_t workers = 2; workers <= MOST_WORKERS; workers++) {
-            _cleanup_(planned_reset) struct planned planned = plan(sql, workers);
-            check_owners(&planned);
+        /* A table, the same twice, and together with others. */
+        for (size_t members = 1; members <= layout + 1; members++) {
+            snprintf(sql, sizeof sql, "SELECT * FROM %s", folder);
+            for (size_t i = 1; i < members; i++)
+                snprintf(sql + strlen(sql), sizeof sql - strlen(sql), " UNION ALL SELECT * FROM t%zu", layout - i + 1);
+            for (size_t workers = 2; workers <= MOST_WORKERS; workers++) {
+                _cleanup_(planned_reset) struct planned planned = plan(sql, workers);
+                for (size_t scan = 0; scan < members; scan++)
+                    check_owners(planned.stages, scan);
+            }
         }
     }
 }
@@ -272,11 +326,39 @@ static void what_the_planned_bound_rules_out_is_no_step(void **state)
     assert_false(planned.stages->tasks[0].waits || planned.stages->tasks[1].waits);
 }
 
+/* The best row group is of one table, what it rules out of another. */
+static void statistics_speak_of_all_members(void **state)
+{
+    write_scores("scores/a.parquet", 1, 1, 1000, 0);
+    write_scores("more/a.parquet", 2, 4, 1000, -1);
+    _cleanup_(planned_reset) struct planned planned =
+        plan("SELECT id, score FROM scores WHERE keep <> 0 UNION ALL SELECT id, score FROM more WHERE keep <> 0 "
+             "ORDER BY score DESC LIMIT 10",
+             2);
+    const struct stage_plan *stages = planned.stages;
+    assert_int_equal(stages->steps.count, 5);
+    assert_true(stages->promise.exists);
+    assert_int_equal(stages->tasks[0].promising + stages->tasks[1].promising, 1);
+    assert_true(stages->tasks[0].waits != stages->tasks[1].waits);
+}
+
+static void the_bound_that_members_prove_together_rules_out_row_groups_of_each(void **state)
+{
+    write_scores("scores/a.parquet", 1, 1, 1000, 0);
+    write_scores("more/a.parquet", 2, 4, 1000, -1);
+    _cleanup_(planned_reset) struct planned planned =
+        plan("SELECT id, score FROM scores UNION ALL SELECT id, score FROM more ORDER BY score DESC LIMIT 10", 2);
+    const struct stage_plan *stages = planned.stages;
+    assert_int_equal(stages->steps.count, 1);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(stages->tasks[0].scans[i].of_stage->scan.dynamic_filters[0].planned->int64 >= 950000);
+}
+
 static void an_expression_has_no_steps(void **state)
 {
     write_scores("scores/a.parquet", 1, 4, 1000, 2);
     _cleanup_(planned_reset) struct planned planned = plan("SELECT id FROM scores ORDER BY score + 1 LIMIT 10", 2);
-    assert_int_not_equal(planned.stages->filter_id, 0);
+    assert_non_null(planned.stages->filter);
     assert_int_equal(planned.stages->steps.count, 0);
 }
 
@@ -288,7 +370,9 @@ int main(void)
         IN_A_FOLDER(a_sort_runs_in_the_tasks_and_is_merged_above),
         IN_A_FOLDER(tasks_of_several_partitions_merge_them_into_one),
         IN_A_FOLDER(a_limit_without_order_is_taken_in_each_task_and_above),
-        IN_A_FOLDER(the_largest_member_of_a_union_is_spread),
+        IN_A_FOLDER(the_members_of_a_union_are_one_stage),
+        IN_A_FOLDER(members_that_tasks_cannot_run_stay_with_the_head),
+        IN_A_FOLDER(a_member_that_tasks_can_only_run_in_part_is_spread_if_it_is_the_largest),
         IN_A_FOLDER(what_stands_above_a_union_has_the_partitions_of_its_tasks),
         IN_A_FOLDER(what_cannot_be_divided_is_not_distributed),
         IN_A_FOLDER(tasks_are_as_many_as_bytes_workers_and_the_setting_allow),
@@ -298,6 +382,8 @@ int main(void)
         IN_A_FOLDER(too_few_rows_or_an_expression_promise_nothing),
         IN_A_FOLDER(steps_are_the_best_values_of_the_row_groups_that_are_left),
         IN_A_FOLDER(what_the_planned_bound_rules_out_is_no_step),
+        IN_A_FOLDER(statistics_speak_of_all_members),
+        IN_A_FOLDER(the_bound_that_members_prove_together_rules_out_row_groups_of_each),
         IN_A_FOLDER(an_expression_has_no_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

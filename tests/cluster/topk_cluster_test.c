@@ -92,7 +92,7 @@ static kith_error *try_query(struct trial *trial, struct cluster *cluster)
 {
     _cleanup_(batch_unref) struct batch *given = NULL;
     _cleanup_(strbuf_reset) struct strbuf text = {0};
-    struct topk_query query = topk_query_make(&trial->random, topk_choice(&trial->random, TOPK_ORDERS));
+    struct topk_query query = topk_query_make(&trial->random, topk_choice(&trial->random, TOPK_ORDERS), &trial->table);
     struct settings settings;
     TRY(random_settings(trial, &settings));
     kith_error *error = run_query(trial, query.sql, &settings, cluster, &given);

@@ -14,9 +14,17 @@ enum { TOPK_ORDERS = 12 + 96 + 384 }; /* of one, two and three keys: which, dire
 
 enum topk_form { TOPK_COLUMN, TOPK_IF_KEPT, TOPK_IS_NULL, TOPK_COALESCE, TOPK_FORMS };
 
-/* What FROM names: the table, or a query that gives its rows, of which the last gives those of the smallest ids only.
- */
-enum topk_source { TOPK_TABLE, TOPK_RENAMED, TOPK_UNION, TOPK_FIRST_IDS, TOPK_SOURCES };
+/* What FROM names: the table, or a query that gives its rows; TOPK_FIRST_IDS gives those of the smallest ids only. */
+enum topk_source {
+    TOPK_TABLE,
+    TOPK_RENAMED,
+    TOPK_FIRST_IDS,
+    TOPK_UNION,
+    TOPK_NESTED_UNION,     /* one of its members has no rows */
+    TOPK_UNION_WITH_LIMIT, /* in a member */
+    TOPK_UNION_OF_FILES,   /* each a table with the columns that it has */
+    TOPK_SOURCES
+};
 
 enum { TOPK_FIRST = 57 };
 
@@ -32,7 +40,7 @@ struct topk_query {
     struct topk_sort_key keys[TOPK_KEYS];
     int keep_below; /* WHERE keep < this; 0 = no WHERE */
     size_t limit, offset;
-    char sql[1024];
+    char sql[2048];
 };
 
 /* The order of that number, 0 to TOPK_ORDERS - 1. */
@@ -52,16 +60,34 @@ static inline void topk_set_order(struct topk_query *query, size_t number)
     query->keys[2].column = 1U + (3U - pairs[bits][0] - pairs[bits][1]);
 }
 
-static inline void topk_write_sql(struct topk_query *query)
+static inline kith_error *topk_write_union_of_files(const struct topk_table *table, struct strbuf *sql)
 {
+    for (size_t file = 0; file < table->file_count; file++) {
+        TRY(strbuf_append_text(sql, file == 0 ? "(SELECT id" : " UNION ALL SELECT id"));
+        for (size_t key = 0; key < TOPK_KEYS; key++)
+            TRY(strbuf_printf(sql, table->keys[key].lacking >> file & 1 ? ", NULL AS %s" : ", %s",
+                              topk_names[1 + key]));
+        TRY(strbuf_printf(sql, ", keep, label FROM \"t/%zu.parquet\"", file));
+    }
+    return strbuf_append_text(sql, ") AS s");
+}
+
+static inline void topk_write_sql(struct topk_query *query, const struct topk_table *table)
+{
+#define ALL "SELECT id, k1, k2, k3, keep, label FROM t"
     static const char *const forms[] = {"%s", "CASE WHEN keep < 5 THEN %s END", "%s IS NULL", "coalesce(%s, NULL)"};
     static const char *const sources[] = {
         "t",
         "(SELECT label AS l, k3 AS x3, k2 AS x2, k1 AS x1, keep, id FROM t) AS s",
-        ("(SELECT id, k1, k2, k3, keep, label FROM t WHERE keep < 5 "
-         "UNION ALL SELECT id, k1, k2, k3, keep, label FROM t WHERE NOT keep < 5) AS s"),
-        "(SELECT id, k1, k2, k3, keep, label FROM t ORDER BY id LIMIT 57) AS s",
+        "(" ALL " ORDER BY id LIMIT 57) AS s",
+        "(" ALL " WHERE keep < 5 UNION ALL " ALL " WHERE NOT keep < 5) AS s",
+        ("(" ALL " WHERE keep < 3 UNION ALL (SELECT * FROM (" ALL " WHERE keep BETWEEN 3 AND 5 UNION ALL "
+         "" ALL " WHERE keep > 5 AND id < 30) AS r UNION ALL " ALL " WHERE false) UNION ALL "
+         "" ALL " WHERE keep > 5 AND id >= 30) AS s"),
+        "((" ALL " ORDER BY id LIMIT 57) UNION ALL " ALL " WHERE id >= 57) AS s",
+        "",
     };
+#undef ALL
     static const char *const renamed[TOPK_COLUMNS] = {"id", "x1", "x2", "x3", "keep", "l"};
     const char *const *names = query->source == TOPK_RENAMED ? renamed : topk_names;
     struct strbuf sql = {0};
@@ -69,6 +95,8 @@ static inline void topk_write_sql(struct topk_query *query)
     for (size_t i = 0; i < TOPK_COLUMNS; i++)
         assert_ok(strbuf_printf(&sql, "%s%s", i == 0 ? "SELECT " : ", ", names[i]));
     assert_ok(strbuf_printf(&sql, " FROM %s", sources[query->source]));
+    if (query->source == TOPK_UNION_OF_FILES)
+        assert_ok(topk_write_union_of_files(table, &sql));
     if (query->keep_below > 0)
         assert_ok(strbuf_printf(&sql, " WHERE keep < %d", query->keep_below));
     for (size_t i = 0; i < query->key_count; i++) {
@@ -86,7 +114,7 @@ static inline void topk_write_sql(struct topk_query *query)
     strbuf_reset(&sql);
 }
 
-static inline struct topk_query topk_query_make(uint64_t *random, size_t order)
+static inline struct topk_query topk_query_make(uint64_t *random, size_t order, const struct topk_table *table)
 {
     static const size_t limits[] = {1, 10, 10, 1000};
     struct topk_query query = {.limit = limits[topk_choice(random, ARRAY_SIZE(limits))]};
@@ -94,13 +122,13 @@ static inline struct topk_query topk_query_make(uint64_t *random, size_t order)
     for (size_t i = 0; i < query.key_count; i++)
         if (topk_choice(random, 10) == 0)
             query.keys[i].form = (enum topk_form)topk_choice(random, TOPK_FORMS);
-    if (topk_choice(random, 3) == 0)
+    if (topk_choice(random, 2) == 0)
         query.source = (enum topk_source)topk_choice(random, TOPK_SOURCES);
     if (topk_choice(random, 2) == 0)
         query.keep_below = (int)topk_choice(random, 10) + 1;
     if (topk_choice(random, 5) == 0)
         query.offset = topk_choice(random, 20);
-    topk_write_sql(&query);
+    topk_write_sql(&query, table);
     return query;
 }
 

@@ -149,12 +149,14 @@ static void gate_free(struct exec_operator *scan)
     free(gate);
 }
 
-/* Puts a gate in front of the scan at the end of the chain. */
-static kith_error *add_gate(struct exec_operator *node, struct schedule *schedule)
+/* Puts gates in front of all scans. */
+static kith_error *add_gates(struct exec_operator *node, struct schedule *schedule)
 {
     struct gate *gate;
-    while (node->plan->input_count > 0)
-        node = node->inputs[0];
+    for (size_t i = 0; i < node->plan->input_count; i++)
+        TRY(add_gates(node->inputs[i], schedule));
+    if (node->plan->kind != PHYSICAL_PARQUET_SCAN)
+        return NULL;
     TRY(NEW(&gate));
     *gate = (struct gate){.ops = {gate_execute, gate_free}, .scan_ops = node->ops, .schedule = schedule};
     node->ops = &gate->ops;
@@ -176,7 +178,7 @@ static kith_error *start_task(struct schedule *schedule, struct physical_plan *p
     TRY(plan_defer_columns(arena, &task->context.settings, &plan));
     TRY(operator_tree_new(plan, &task->context, &task->tree));
     schedule->task_count++;
-    return add_gate(task->tree->root, schedule);
+    return add_gates(task->tree->root, schedule);
 }
 
 static void schedule_reset(struct schedule *schedule)
@@ -232,7 +234,7 @@ static kith_error *run_scheduled(struct schedule *schedule, struct physical_plan
     schedule->boundary.open = open_task;
     context.boundary = &schedule->boundary;
     TRY(operator_tree_new(stages != NULL ? stages->head : plan, &context, &tree));
-    kith_error *error = stages != NULL ? NULL : add_gate(tree->root, schedule);
+    kith_error *error = add_gates(tree->root, schedule);
     if (error == NULL)
         error = pull_all(tree->root, out);
     operator_tree_free(tree, &context);
@@ -287,7 +289,7 @@ static kith_error *try_query(struct trial *trial)
     static const size_t workers[] = {0, 2, 5, MOST_TASKS};
     _cleanup_(batch_unref) struct batch *given = NULL;
     _cleanup_(strbuf_reset) struct strbuf text = {0};
-    struct topk_query query = topk_query_make(&trial->random, trial->order);
+    struct topk_query query = topk_query_make(&trial->random, trial->order, &trial->table);
     struct settings settings;
     size_t count = workers[topk_choice(&trial->random, ARRAY_SIZE(workers))];
     TRY(topk_randomize(&trial->random, &settings));

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """The same SQL by kith and by DuckDB over files that pyarrow wrote must give the same rows in the same order.
 
-usage: against_duckdb.py KITH [--seed N] [--rounds N] [--queries N] [--workers N]
+usage: against_duckdb.py KITH [--seed N] [--rounds N] [--queries N] [--workers N …] [--unions]
 
 Tables of every flat type with NULL, NaN, signed zeros, ties and skew are written in several shapes (row groups, pages, codecs,
 dictionaries, files, columns whose type grew from file to file). Queries are made at random, over a table, subqueries, WITH and UNION ALL; each ends in ORDER BY … with a unique
-last key, so that rows and their order are fixed, and so does each subquery that has a LIMIT. Each runs under several settings; with --workers on so many local workers, with and without
-sharing of Top-K bounds. Exits 77 (skipped) when duckdb or pyarrow is missing.
+last key, so that rows and their order are fixed, and so does each subquery that has a LIMIT. Each runs under several settings; with --workers on so many local workers,
+or one of these numbers of them, with and without sharing of Top-K bounds. With --unions each query is a Top-K of a union's rows, by a key for which each member has its own column. Exits 77 (skipped) when duckdb or pyarrow is missing.
 """
 import argparse
 import datetime
@@ -279,6 +279,43 @@ def query(rng):
     return text
 
 
+# Columns that can stand in one place of a union; both have the same common type of any of them.
+ALIKE = [["i8", "i16", "i32", "i64", "en", "nothing", "NULL"], ["i8", "u32", "i32"], ["f32", "f64", "NULL"], ["i8", "i32", "f64"], ["d9", "d18"], ["d9", "i32"],
+         ["s", "t", "e", "ls", "sv", "NULL", "'constant'"], ["d", "ts"], ["ts", "old"], ["past", "d"], ["tm"], ["b", "true"], ["bin"], ["tz"],
+         ["i32", "i16 % 11", "i8 - i16", "CASE WHEN b THEN i32 END"], ["f64", "f32 * 2", "CASE WHEN b THEN f64 END"]]
+
+
+def member(rng, key, number, depth=0):
+    """A member's ids are its own, so that the same table may come again."""
+    if depth < 2 and rng.random() < 0.15:
+        return "(" + " UNION ALL ".join(member(rng, key, 4 * number + i + 1, depth + 1) for i in range(2)) + ")"
+    kind = rng.random()
+    text = f"SELECT id * 64 + {number} AS id, {rng.choice(key)} AS k, t AS x, i32 AS y FROM {rng.choice(TABLES)}"
+    if kind < 0.1:
+        return text + " WHERE false"
+    if kind < 0.5:
+        text += " WHERE " + predicate(rng)
+    if kind > 0.9:
+        return f"({text} ORDER BY {rng.choice(['y', 'x DESC'])}, id LIMIT {rng.choice([1, 100, 2000])})"
+    return text
+
+
+def union_query(rng):
+    key = rng.choice(ALIKE)
+    # The key's type is that of its columns, not of constants alone.
+    columns = [name for name in key if name in ALL_COLUMNS]
+    members = [f"SELECT id * 64 + 63 AS id, {rng.choice(columns)} AS k, t AS x, i32 AS y FROM {rng.choice(TABLES)}"]
+    members += [member(rng, key, i) for i in range(rng.randint(1, 3))]
+    rng.shuffle(members)
+    text = f"SELECT {rng.choice(['*', 'k, id', 'x, id', 'id, y, k'])} FROM ({' UNION ALL '.join(members)}) AS q"
+    if rng.random() < 0.4:
+        text += rng.choice([" WHERE y > 3", " WHERE k IS NOT NULL", " WHERE x < '05'", " WHERE id % 3 = 0"])
+    keys = ["k" + rng.choice(["", " DESC"]) + rng.choice(["", " NULLS FIRST", " NULLS LAST"])]
+    if rng.random() < 0.3:
+        keys.append(rng.choice(["y", "x DESC", "y DESC NULLS LAST"]))
+    return text + " ORDER BY " + ", ".join(keys + ["id"]) + f" LIMIT {rng.choice([1, 10, 10, 1000])}" + rng.choice(["", "", " OFFSET 5"])
+
+
 SETTINGS = [
     [], ["--threads", "1"], ["--set", "execution.batch_size=7"], ["--set", "execution.target_partitions=5", "--set", "execution.batch_size=100"],
     ["--set", "execution.parquet.pushdown_filters=off"], ["--set", "optimizer.enable_dynamic_filter_pushdown=off"],
@@ -336,7 +373,8 @@ def main():
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--rounds", type=int, default=8)
     arguments.add_argument("--queries", type=int, default=25)
-    arguments.add_argument("--workers", type=int, default=0)
+    arguments.add_argument("--workers", type=int, nargs="+")
+    arguments.add_argument("--unions", action="store_true")
     options = arguments.parse_args()
     failures = total = 0
     for round_number in range(options.rounds):
@@ -350,9 +388,9 @@ def main():
                 write_table(rng, make_table(rng, number), f"{folder}/{name}")
                 connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{folder}/{name}/*.parquet', union_by_name = true)")
             for _ in range(options.queries):
-                text, extra = query(rng), rng.choice(SETTINGS)
+                text, extra = union_query(rng) if options.unions else query(rng), rng.choice(SETTINGS)
                 if options.workers:
-                    extra = extra + ["--local-workers", str(options.workers), "--set", "distributed.file_scan_config_bytes_per_partition=1",
+                    extra = extra + ["--local-workers", str(rng.choice(options.workers)), "--set", "distributed.file_scan_config_bytes_per_partition=1",
                                      "--set", f"distributed.sibling_topk={rng.choice(['on', 'off', 'auto'])}"]
                 total += 1
                 problem = compare(options.kith, folder, connection, text, extra)

@@ -224,7 +224,7 @@ static void the_members_of_a_union_share_one_bound(void **state)
         "    UnionExec\n"
         "      SortExec: TopK(fetch=3), expr=[x@0 DESC], preserve_partitioning=[true], dynamic_filter=2\n"
         "        " SCAN(
-            "a, b") ", dynamic_filter=2 [a@0 DESC] planned_bound=30\n"
+            "a, b") ", dynamic_filter=2 [a@0 DESC] planned_bound=90\n"
                     "      SortExec: TopK(fetch=3), expr=[x@0 DESC], preserve_partitioning=[false], dynamic_filter=2\n"
                     "        ProjectionExec: expr=[c@2 as c, a@0 as a]\n"
                     "          GlobalLimitExec: skip=0, fetch=2\n"

@@ -96,13 +96,54 @@ static void at_least_k_rows_are_no_worse_than_a_planned_bound(void **state)
         bool filtered = test_random(&random) & 1;
         if (filtered)
             scan.predicate = at_least(&arena, key.expr, &least);
-        assert_ok(planned_bound(&arena, &scan, &key, rows, &bound));
+        assert_ok(planned_bound(&arena, &(struct planned_bound_source){&scan, &key}, 1, rows, &bound));
         if (bound == NULL)
             continue;
         proved[filtered]++;
         assert_true(rows_no_worse(array, bound, key.order, filtered ? &least : NULL) >= rows);
     }
     assert_true(proved[false] > 60 && proved[true] > 30);
+}
+
+static void what_several_scans_prove_together_is_a_bound_of_all_their_rows(void **state)
+{
+    enum { SCANS = 3 };
+    const struct data_type types[] = {type_of(TYPE_INT64), type_of(TYPE_FLOAT64)};
+    uint64_t random = 12;
+    size_t stronger = 0;
+    for (int round = 0; round < 200; round++) {
+        struct array *arrays[SCANS];
+        struct table *tables[SCANS];
+        struct parquet_scan scans[SCANS] = {0};
+        struct sort_expr keys[SCANS];
+        struct planned_bound_source sources[SCANS];
+        const struct sort_order order = {.descending = test_random(&random) & 1,
+                                         .nulls_first = test_random(&random) & 1};
+        _cleanup_(arena_reset) struct arena arena = {0};
+        const struct scalar *bound, *alone;
+        uint64_t rows = 1 + test_random(&random) % (SCANS * ROWS);
+        size_t no_worse = 0;
+        for (size_t i = 0; i < SCANS; i++) {
+            write_column("x.parquet", &types[round % 2], &random, &arrays[i]);
+            assert_ok(table_open("x.parquet", &tables[i]));
+            keys[i].order = order;
+            assert_ok(expr_column(&arena, tables[i]->schema, 0, &keys[i].expr));
+            scans[i] = (struct parquet_scan){.table = tables[i], .table_schema = tables[i]->schema};
+            sources[i] = (struct planned_bound_source){&scans[i], &keys[i]};
+        }
+        assert_ok(planned_bound(&arena, sources, SCANS, rows, &bound));
+        assert_ok(planned_bound(&arena, sources, 1, rows, &alone));
+        for (size_t i = 0; i < SCANS && bound != NULL; i++)
+            no_worse += rows_no_worse(arrays[i], bound, order, NULL);
+        assert_true(bound == NULL ? alone == NULL : no_worse >= rows);
+        assert_true(alone == NULL || sort_order_compare(bound, alone, order) <= 0);
+        stronger += bound != NULL && (alone == NULL || sort_order_compare(bound, alone, order) < 0);
+        for (size_t i = 0; i < SCANS; i++) {
+            array_unref(arrays[i]);
+            table_unref(tables[i]);
+        }
+    }
+    assert_true(stronger > 60);
 }
 
 /* Ten groups of twenty rows, none NULL: the best group alone proves twenty rows, not twenty-one. */
@@ -135,19 +176,19 @@ static void the_bound_is_the_worst_value_of_as_few_of_the_best_groups_as_hold_k_
     struct parquet_scan scan = {.table = table, .table_schema = table->schema};
     const struct scalar *bound;
     assert_ok(expr_column(&arena, table->schema, 0, &key.expr));
-    assert_ok(planned_bound(&arena, &scan, &key, 20, &bound));
+    assert_ok(planned_bound(&arena, &(struct planned_bound_source){&scan, &key}, 1, 20, &bound));
     assert_int_equal(bound->int64, 180);
-    assert_ok(planned_bound(&arena, &scan, &key, 21, &bound));
+    assert_ok(planned_bound(&arena, &(struct planned_bound_source){&scan, &key}, 1, 21, &bound));
     assert_int_equal(bound->int64, 160);
-    assert_ok(planned_bound(&arena, &scan, &key, 201, &bound));
+    assert_ok(planned_bound(&arena, &(struct planned_bound_source){&scan, &key}, 1, 201, &bound));
     assert_null(bound);
 
     /* The predicate removes rows of the last row group but one, and may remove none of the last one's. */
     struct scalar least = number(&type, 165);
     scan.predicate = at_least(&arena, key.expr, &least);
-    assert_ok(planned_bound(&arena, &scan, &key, 20, &bound));
+    assert_ok(planned_bound(&arena, &(struct planned_bound_source){&scan, &key}, 1, 20, &bound));
     assert_int_equal(bound->int64, 180);
-    assert_ok(planned_bound(&arena, &scan, &key, 21, &bound));
+    assert_ok(planned_bound(&arena, &(struct planned_bound_source){&scan, &key}, 1, 21, &bound));
     assert_null(bound);
 }
 
@@ -156,6 +197,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(at_least_k_rows_are_no_worse_than_a_planned_bound, temporary_folder_enter,
                                         temporary_folder_leave),
+        cmocka_unit_test_setup_teardown(what_several_scans_prove_together_is_a_bound_of_all_their_rows,
+                                        temporary_folder_enter, temporary_folder_leave),
         cmocka_unit_test_setup_teardown(the_bound_is_the_worst_value_of_as_few_of_the_best_groups_as_hold_k_rows,
                                         temporary_folder_enter, temporary_folder_leave),
     };
