@@ -1,10 +1,10 @@
 #include "columnar/ipc_compress.h"
 
 #include "base/alloc.h"
+#include "columnar/frames.h"
+#include "runtime/coop.h"
 
-#include <lz4frame.h>
 #include <string.h>
-#include <zstd.h>
 
 /* Buffers smaller than this are sent as they are: they share a packet either way, and setting up a decoder for them
  * costs more than copying them. */
@@ -37,7 +37,7 @@ void ipc_compressor_free(struct ipc_compressor *compressor)
 
 size_t ipc_compress_bound(const struct ipc_compressor *compressor, size_t size)
 {
-    size_t frame = compressor->compression == IPC_ZSTD ? ZSTD_compressBound(size) : LZ4F_compressFrameBound(size, NULL);
+    size_t frame = compressor->compression == IPC_ZSTD ? ZSTD_compressBound(size) : lz4_frame_bound(size);
     return IPC_COMPRESS_PREFIX_BYTES + MAX(frame, size);
 }
 
@@ -52,13 +52,9 @@ static kith_error *compress_frame(struct ipc_compressor *compressor, const uint8
     if (compressor->compression == IPC_ZSTD) {
         if (compressor->zstd == NULL && (compressor->zstd = ZSTD_createCCtx()) == NULL)
             return error_out_of_memory();
-        length = ZSTD_compressCCtx(compressor->zstd, out, ZSTD_compressBound(size), data, size, ZSTD_LEVEL);
-        if (ZSTD_isError(length))
-            return error_new(KITH_ERROR_INTERNAL, "zstd: %s", ZSTD_getErrorName(length));
+        TRY(zstd_frame_compress(compressor->zstd, ZSTD_LEVEL, data, size, out, &length));
     } else {
-        length = LZ4F_compressFrame(out, LZ4F_compressFrameBound(size, NULL), data, size, NULL);
-        if (LZ4F_isError(length))
-            return error_new(KITH_ERROR_INTERNAL, "LZ4: %s", LZ4F_getErrorName(length));
+        TRY(lz4_frame_compress(data, size, out, &length));
     }
     if (length < size)
         *out_size = length;
@@ -74,7 +70,7 @@ kith_error *ipc_compress(struct ipc_compressor *compressor, const uint8_t *data,
     int64_t prefix = (int64_t)size;
     if (length == 0) {
         prefix = IPC_NOT_COMPRESSED;
-        memcpy(frame, data, size);
+        TRY(coop_copy(frame, data, size));
         length = size;
     }
     memcpy(out, &prefix, sizeof prefix);
@@ -111,38 +107,25 @@ static kith_error *wrong_size(const char *codec, size_t size)
 static kith_error *decompress_lz4(struct ipc_decompressor *decompressor, const uint8_t *frame, size_t length,
                                   uint8_t *out, size_t size)
 {
+    struct frames_result result;
     if (decompressor->lz4 == NULL && LZ4F_isError(LZ4F_createDecompressionContext(&decompressor->lz4, LZ4F_VERSION)))
         return error_out_of_memory();
-    LZ4F_dctx *context = decompressor->lz4;
-    /* The output is one piece, so the decoder may look back in it instead of keeping a copy. */
-    const LZ4F_decompressOptions_t options = {.stableDst = 1};
-    size_t consumed = 0, produced = 0, expected, step_in, step_out;
-    LZ4F_resetDecompressionContext(context);
-    do {
-        step_in = length - consumed;
-        step_out = size - produced;
-        expected = LZ4F_decompress(context, out + produced, &step_out, frame + consumed, &step_in, &options);
-        if (LZ4F_isError(expected))
-            return error_new(KITH_ERROR_CORRUPT, "LZ4 frame: %s", LZ4F_getErrorName(expected));
-        consumed += step_in;
-        produced += step_out;
-    } while (expected != 0 && (step_in > 0 || step_out > 0));
-    if (expected != 0 || produced != size || consumed != length)
-        return wrong_size("LZ4", size);
-    return NULL;
+    TRY(lz4_frame_decompress(decompressor->lz4, frame, length, out, size, &result));
+    if (result.problem != NULL)
+        return error_new(KITH_ERROR_CORRUPT, "LZ4 frame: %s", result.problem);
+    return result.size == size ? NULL : wrong_size("LZ4", size);
 }
 
 static kith_error *decompress_zstd(struct ipc_decompressor *decompressor, const uint8_t *frame, size_t length,
                                    uint8_t *out, size_t size)
 {
+    struct frames_result result;
     if (decompressor->zstd == NULL && (decompressor->zstd = ZSTD_createDCtx()) == NULL)
         return error_out_of_memory();
-    size_t produced = ZSTD_decompressDCtx(decompressor->zstd, out, size, frame, length);
-    if (ZSTD_isError(produced))
-        return error_new(KITH_ERROR_CORRUPT, "zstd frame: %s", ZSTD_getErrorName(produced));
-    if (produced != size)
-        return wrong_size("zstd", size);
-    return NULL;
+    TRY(zstd_frames_decompress(decompressor->zstd, frame, length, out, size, &result));
+    if (result.problem != NULL)
+        return error_new(KITH_ERROR_CORRUPT, "zstd frame: %s", result.problem);
+    return result.size == size ? NULL : wrong_size("zstd", size);
 }
 
 /* Refuses sizes that the frame cannot have, before memory is allocated for them. */

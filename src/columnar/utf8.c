@@ -1,5 +1,7 @@
 #include "columnar/utf8.h"
 
+#include "runtime/coop.h"
+
 #include <string.h>
 
 /* Bytes of the well-formed character at `at`, which is not ASCII; 0 if there is none within `length`. */
@@ -37,4 +39,28 @@ bool utf8_is_valid(const void *bytes, size_t length)
         length -= count;
     }
     return true;
+}
+
+/* Where bytes may be cut: not within a character, as far as they are text at all. */
+static size_t cut_before(const uint8_t *bytes, size_t at)
+{
+    enum { MOST_CONTINUATIONS = 3 };
+    for (size_t back = 0; back < MOST_CONTINUATIONS && utf8_is_continuation(bytes[at]); back++)
+        at--;
+    return at;
+}
+
+kith_error *utf8_check(const void *bytes, size_t length, size_t *uncharged, bool *valid)
+{
+    const uint8_t *at = bytes;
+    *valid = true;
+    while (*valid && length > COOP_CHUNK_BYTES) {
+        size_t chunk = cut_before(at, COOP_CHUNK_BYTES);
+        *valid = utf8_is_valid(at, chunk);
+        at += chunk;
+        length -= chunk;
+        TRY(coop_charge_bytes(uncharged, chunk));
+    }
+    *valid = *valid && utf8_is_valid(at, length);
+    return coop_charge_bytes(uncharged, length);
 }

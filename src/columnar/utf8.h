@@ -4,11 +4,17 @@
 #ifndef KITH_COLUMNAR_UTF8_H
 #define KITH_COLUMNAR_UTF8_H
 
+#include "base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 bool utf8_is_valid(const void *bytes, size_t length);
+
+/* The same of any number of bytes: they are charged to the fiber's turn by the chunk, and errors are those of
+ * coop_charge. `*uncharged` is coop_charge_bytes' count. */
+kith_error *utf8_check(const void *bytes, size_t length, size_t *uncharged, bool *valid) _must_check_;
 
 /* A byte that continues a character: text must not be cut before one. */
 static inline bool utf8_is_continuation(uint8_t byte)

@@ -2,8 +2,10 @@
 #include "parquet/codec.h"
 
 #include "base/alloc.h"
+#include "columnar/frames.h"
 #include "parquet/codec_lz4.h"
 #include "parquet/codec_snappy.h"
+#include "runtime/coop.h"
 
 #include <brotli/decode.h>
 #include <snappy-c.h>
@@ -18,6 +20,14 @@ void codec_context_reset(struct codec_context *context)
         inflateEnd(context->inflate);
     free(context->inflate);
     *context = (struct codec_context){0};
+}
+
+void codec_context_trim(struct codec_context *context, size_t bytes)
+{
+    if (ZSTD_sizeof_DCtx(context->zstd_in) > bytes)
+        ZSTD_freeDCtx(TAKE(context->zstd_in));
+    if (ZSTD_sizeof_CCtx(context->zstd_out) > bytes)
+        ZSTD_freeCCtx(TAKE(context->zstd_out));
 }
 
 const char *codec_name(enum parquet_codec codec)
@@ -36,6 +46,9 @@ static kith_error *wrong_size(enum parquet_codec codec, size_t given, size_t dec
     return error_new(KITH_ERROR_CORRUPT, "%s data holds %zu bytes; the page header declares %zu", codec_name(codec),
                      given, declared);
 }
+
+/* As much of deflate or brotli as is one chunk: they take several times as long as the others. */
+enum { SLOW_CHUNK_BYTES = 128 * 1024 };
 
 /* The most that one byte can become: of deflate by RFC 1951 (258 bytes from 2 bits, rounded up), of snappy 64 bytes
  * from a copy of 3, of lz4 255 from each byte that extends a length, of zstd a block of 128 KiB from 4. */
@@ -96,12 +109,13 @@ kith_error *codec_check_size(enum parquet_codec codec, const uint8_t *in, size_t
 static kith_error *zstd_decompress(struct codec_context *context, const uint8_t *in, size_t in_size, uint8_t *out,
                                    size_t out_size)
 {
+    struct frames_result result;
     if (context->zstd_in == NULL && (context->zstd_in = ZSTD_createDCtx()) == NULL)
         return error_out_of_memory();
-    size_t written = ZSTD_decompressDCtx(context->zstd_in, out, out_size, in, in_size);
-    if (ZSTD_isError(written))
-        return malformed(PARQUET_ZSTD, ZSTD_getErrorName(written));
-    return written == out_size ? NULL : wrong_size(PARQUET_ZSTD, written, out_size);
+    TRY(zstd_frames_decompress(context->zstd_in, in, in_size, out, out_size, &result));
+    if (result.problem != NULL)
+        return malformed(PARQUET_ZSTD, result.problem);
+    return result.size == out_size ? NULL : wrong_size(PARQUET_ZSTD, result.size, out_size);
 }
 
 static kith_error *start_inflate(struct codec_context *context)
@@ -116,6 +130,12 @@ static kith_error *start_inflate(struct codec_context *context)
     return NULL;
 }
 
+static kith_error *gzip_too_long(size_t out_size)
+{
+    return error_new(KITH_ERROR_CORRUPT, "gzip data holds more than the %zu bytes that the page header declares",
+                     out_size);
+}
+
 /* gzip files may be concatenated, and some writers make pages of several such members. */
 static kith_error *gzip_decompress(struct codec_context *context, const uint8_t *in, size_t in_size, uint8_t *out,
                                    size_t out_size)
@@ -124,31 +144,54 @@ static kith_error *gzip_decompress(struct codec_context *context, const uint8_t 
     z_stream *stream = context->inflate;
     uint8_t nothing;
     stream->next_in = in;
-    stream->avail_in = (uInt)in_size;
     stream->next_out = out_size > 0 ? out : &nothing;
-    stream->avail_out = (uInt)out_size;
-    do {
-        int status = inflate(stream, Z_FINISH);
+    for (size_t in_left = in_size, out_left = out_size;;) {
+        size_t in_chunk = MIN(in_left, (size_t)SLOW_CHUNK_BYTES), out_chunk = MIN(out_left, (size_t)SLOW_CHUNK_BYTES);
+        stream->avail_in = (uInt)in_chunk;
+        stream->avail_out = (uInt)out_chunk;
+        int status = inflate(stream, in_chunk == in_left && out_chunk == out_left ? Z_FINISH : Z_NO_FLUSH);
+        bool moved = stream->avail_in < in_chunk || stream->avail_out < out_chunk;
+        in_left -= in_chunk - stream->avail_in;
+        out_left -= out_chunk - stream->avail_out;
+        if (status == Z_STREAM_END && (in_left == 0 || inflateReset(stream) != Z_OK))
+            return out_left == 0 ? NULL : wrong_size(PARQUET_GZIP, out_size - out_left, out_size);
         if (status == Z_MEM_ERROR)
             return error_out_of_memory();
-        if (status == Z_BUF_ERROR || status == Z_OK)
-            return stream->avail_in == 0 ? malformed(PARQUET_GZIP, "cut short")
-                                         : error_new(KITH_ERROR_CORRUPT,
-                                                     "gzip data holds more than the %zu bytes that the page header "
-                                                     "declares",
-                                                     out_size);
-        if (status != Z_STREAM_END)
+        if (status != Z_STREAM_END && status != Z_BUF_ERROR && status != Z_OK)
             return malformed(PARQUET_GZIP, stream->msg != NULL ? stream->msg : "no gzip header");
-    } while (stream->avail_in > 0 && inflateReset(stream) == Z_OK);
-    return stream->avail_out == 0 ? NULL : wrong_size(PARQUET_GZIP, out_size - stream->avail_out, out_size);
+        if (!moved)
+            return in_left == 0 ? malformed(PARQUET_GZIP, "cut short") : gzip_too_long(out_size);
+        TRY(coop_charge(1));
+    }
+}
+
+static kith_error *brotli_run(BrotliDecoderState *decoder, const uint8_t *in, size_t in_size, uint8_t *out,
+                              size_t out_size)
+{
+    BrotliDecoderResult status;
+    for (size_t in_left = in_size, out_left = out_size;;) {
+        size_t in_chunk = MIN(in_left, (size_t)SLOW_CHUNK_BYTES), out_chunk = MIN(out_left, (size_t)SLOW_CHUNK_BYTES);
+        size_t in_after = in_chunk, out_after = out_chunk;
+        status = BrotliDecoderDecompressStream(decoder, &in_after, &in, &out_after, &out, NULL);
+        in_left -= in_chunk - in_after;
+        out_left -= out_chunk - out_after;
+        if (status == BROTLI_DECODER_RESULT_SUCCESS)
+            return out_left == 0 ? NULL : wrong_size(PARQUET_BROTLI, out_size - out_left, out_size);
+        if (status == BROTLI_DECODER_RESULT_ERROR ||
+            (status == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT ? in_left : out_left) == 0)
+            return malformed(PARQUET_BROTLI, "cut short, longer than declared, or not brotli");
+        TRY(coop_charge(1));
+    }
 }
 
 static kith_error *brotli_decompress(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
 {
-    size_t written = out_size;
-    if (BrotliDecoderDecompress(in_size, in, &written, out) != BROTLI_DECODER_RESULT_SUCCESS)
-        return malformed(PARQUET_BROTLI, "cut short, longer than declared, or not brotli");
-    return written == out_size ? NULL : wrong_size(PARQUET_BROTLI, written, out_size);
+    BrotliDecoderState *decoder = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+    if (decoder == NULL)
+        return error_out_of_memory();
+    kith_error *error = brotli_run(decoder, in, in_size, out, out_size);
+    BrotliDecoderDestroyInstance(decoder);
+    return error;
 }
 
 kith_error *codec_decompress(struct codec_context *context, enum parquet_codec codec, const uint8_t *in, size_t in_size,
@@ -158,9 +201,7 @@ kith_error *codec_decompress(struct codec_context *context, enum parquet_codec c
     case PARQUET_UNCOMPRESSED:
         if (in_size != out_size)
             return wrong_size(codec, in_size, out_size);
-        if (in_size > 0)
-            memcpy(out, in, in_size);
-        return NULL;
+        return coop_copy(out, in, in_size);
     case PARQUET_SNAPPY:
         return snappy_decompress(in, in_size, out, out_size);
     case PARQUET_GZIP:
@@ -185,11 +226,9 @@ static kith_error *zstd_compress(struct codec_context *context, int level, const
     if (context->zstd_out == NULL && (context->zstd_out = ZSTD_createCCtx()) == NULL)
         return error_out_of_memory();
     char *room;
-    size_t most = ZSTD_compressBound(in_size);
-    TRY(strbuf_reserve(out, most, &room));
-    size_t written = ZSTD_compressCCtx(context->zstd_out, room, most, in, in_size, level == 0 ? 3 : level);
-    if (ZSTD_isError(written))
-        return error_new(KITH_ERROR_INTERNAL, "zstd compression: %s", ZSTD_getErrorName(written));
+    size_t written;
+    TRY(strbuf_reserve(out, ZSTD_compressBound(in_size), &room));
+    TRY(zstd_frame_compress(context->zstd_out, level == 0 ? 3 : level, in, in_size, (uint8_t *)room, &written));
     out->length += written;
     return NULL;
 }

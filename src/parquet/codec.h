@@ -1,6 +1,9 @@
 /*
  * Compression of pages. A declared size is a promise to be checked, never believed: whoever calls allocates the
  * declared size (itself limited), and anything that does not decompress to exactly that many bytes is CORRUPT.
+ *
+ * However large a page is, the work is charged to the fiber's turn by chunks of at most a millisecond; a cancelled
+ * query ends between two of them.
  */
 #ifndef KITH_PARQUET_CODEC_H
 #define KITH_PARQUET_CODEC_H
@@ -14,6 +17,8 @@ struct codec_context {
     void *inflate;
 };
 void codec_context_reset(struct codec_context *context);
+/* Drops what takes more than `bytes`: a page of ordinary size leaves nothing such. */
+void codec_context_trim(struct codec_context *context, size_t bytes);
 DEFINE_VALUE_CLEANUP(codec_context_reset, struct codec_context)
 
 /* "snappy", for errors; "unknown" for a number that the format does not have. */

@@ -1,11 +1,15 @@
 #include "parquet/codec_snappy.h"
 
+#include "columnar/frames.h"
 #include "parquet/bit_unpack.h"
+#include "runtime/coop.h"
 
 /* Where reading and writing have come to. */
 struct cursor {
     const uint8_t *in, *in_end;
     uint8_t *out_begin, *out, *out_end;
+    uint8_t *stop;       /* where the chunk ends: no element begins there, and a literal is cut; not past out_end */
+    size_t literal_left; /* of the literal that was cut */
 };
 
 enum {
@@ -15,6 +19,18 @@ enum {
 };
 
 enum element { ELEMENT_LITERAL = 0, ELEMENT_NEAR_COPY = 1, ELEMENT_COPY = 2, ELEMENT_FAR_COPY = 3 };
+
+/* As much of the literal as there is room for before the chunk's end. */
+static void copy_literal(struct cursor *at)
+{
+    size_t length = MIN(at->literal_left, (size_t)(at->stop - at->out));
+    if (length == 0)
+        return;
+    memcpy(at->out, at->in, length);
+    at->in += length;
+    at->out += length;
+    at->literal_left -= length;
+}
 
 /* A literal's length is in the tag, or in 1 to 4 bytes behind it. */
 static bool decode_literal(struct cursor *at, unsigned tag)
@@ -31,9 +47,8 @@ static bool decode_literal(struct cursor *at, unsigned tag)
     }
     if (length > (size_t)(at->in_end - at->in) || length > (size_t)(at->out_end - at->out))
         return false;
-    memcpy(at->out, at->in, length);
-    at->in += length;
-    at->out += length;
+    at->literal_left = length;
+    copy_literal(at);
     return true;
 }
 
@@ -119,7 +134,7 @@ static void copy_odd_pattern(uint8_t *out, size_t offset, size_t length)
 static bool decode_with_margin(struct cursor *state)
 {
     struct cursor at = *state;
-    while (at.in_end - at.in >= MARGIN && at.out_end - at.out >= MARGIN) {
+    while (at.in_end - at.in >= MARGIN && at.stop - at.out >= MARGIN) {
         unsigned tag = *at.in;
         if ((tag & 3) == ELEMENT_LITERAL) {
             size_t literal = (tag >> 2) + 1;
@@ -157,12 +172,20 @@ static bool decode_with_margin(struct cursor *state)
     return true;
 }
 
-static bool decode_to_the_end(struct cursor *at)
+static bool decode_to_stop(struct cursor *at)
 {
-    while (at->in < at->in_end)
+    while (at->in < at->in_end && at->out < at->stop)
         if (!decode_element(at))
             return false;
-    return at->out == at->out_end;
+    return true;
+}
+
+/* Up to the chunk's end, which the last copy may reach past. */
+static bool decode_chunk(struct cursor *at, size_t size)
+{
+    at->stop = at->out + MIN(size, (size_t)(at->out_end - at->out));
+    copy_literal(at);
+    return decode_with_margin(at) && decode_to_stop(at);
 }
 
 kith_error *snappy_decompress(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)
@@ -174,7 +197,13 @@ kith_error *snappy_decompress(const uint8_t *in, size_t in_size, uint8_t *out, s
     if (declared != out_size)
         return error_new(KITH_ERROR_CORRUPT, "snappy data holds %llu bytes; the page header declares %zu",
                          (unsigned long long)declared, out_size);
-    if (!decode_with_margin(&at) || !decode_to_the_end(&at))
+    size_t chunk = out_size <= FRAME_WHOLE_BYTES ? out_size : COOP_CHUNK_BYTES;
+    bool valid = decode_chunk(&at, chunk);
+    while (valid && at.out < at.out_end && at.in < at.in_end) {
+        TRY(coop_charge(1));
+        valid = decode_chunk(&at, chunk);
+    }
+    if (!valid || at.in < at.in_end || at.out < at.out_end)
         return error_new(KITH_ERROR_CORRUPT, "snappy data is malformed: a copy or literal out of bounds");
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include "columnar/gather.h"
 #include "columnar/utf8.h"
 #include "parquet/spread.h"
+#include "runtime/coop.h"
 
 enum { STRING_STEP = 32, OVERRUN = 64 }; /* bytes copied at once; that may be written past the strings */
 
@@ -64,15 +65,18 @@ void column_output_reset(struct column_output *output)
 
 /* In steps of 32 bytes, the last of which reaches past the end: most strings take one step, and a branch on their exact
  * length, let alone a call of memcpy, would cost more than the bytes. */
-static inline void copy_string(uint8_t *out, const char *in, size_t length)
+static inline kith_error *copy_string(uint8_t *out, const char *in, size_t length)
 {
     uint8_t step[STRING_STEP];
+    if (_unlikely_(length > COOP_CHUNK_BYTES))
+        return coop_copy(out, in, length);
     size_t i = 0;
     do {
         memcpy(step, in + i, sizeof step);
         memcpy(out + i, step, sizeof step);
         i += sizeof step;
     } while (_unlikely_(i < length));
+    return NULL;
 }
 
 /* The ends of the strings to come. */
@@ -81,20 +85,29 @@ static int32_t *next_ends(struct column_output *output)
     return (int32_t *)(void *)output->offsets->data + output->rows + output->placed + 1;
 }
 
-/* UTF-8 from the first string to the last and none of them cut within a character: a single pass if all is ASCII. */
-static kith_error *check_text(const struct column_output *output, size_t from, const int32_t *ends, size_t count)
+static bool is_ascii(const uint8_t *bytes, size_t length)
+{
+    uint8_t high = 0;
+    for (size_t i = 0; i < length; i++)
+        high |= bytes[i];
+    return high < 0x80;
+}
+
+/* UTF-8 from the first string to the last and none of them cut within a character: a single pass if all is ASCII and
+ * no more than a chunk. */
+static kith_error *check_text(struct column_output *output, size_t from, const int32_t *ends, size_t count)
 {
     const uint8_t *data = output->data;
-    uint8_t high = 0;
     if (output->type.id != TYPE_UTF8)
         return NULL;
-    for (size_t i = from; i < output->data_length; i++)
-        high |= data[i];
-    if (high < 0x80)
+    if (output->data_length - from <= COOP_CHUNK_BYTES && is_ascii(data + from, output->data_length - from))
         return NULL;
-    for (size_t i = 0, start = from; i < count; start = (size_t)ends[i++])
-        if (!utf8_is_valid(data + start, (size_t)ends[i] - start))
+    for (size_t i = 0, start = from; i < count; start = (size_t)ends[i++]) {
+        bool valid;
+        TRY(utf8_check(data + start, (size_t)ends[i] - start, &output->uncharged, &valid));
+        if (!valid)
             return error_new(KITH_ERROR_CORRUPT, "a string that is not UTF-8");
+    }
     return NULL;
 }
 
@@ -110,14 +123,17 @@ static kith_error *copy_from_dictionary(struct column_output *output, const stru
     TRY(reserve_data(output, total));
     uint8_t *data = output->data;
     size_t at = output->data_length;
+    bool large = total > COOP_CHUNK_BYTES;
     for (size_t i = 0; i < count; i++) {
         size_t start = (size_t)starts[indices[i]], length = (size_t)starts[indices[i] + 1] - start;
-        copy_string(data + at, strings + start, length);
+        TRY(copy_string(data + at, strings + start, length));
         at += length;
         ends[i] = (int32_t)at;
+        if (large)
+            TRY(coop_charge_bytes(&output->uncharged, length));
     }
     output->data_length = at;
-    return NULL;
+    return coop_charge_bytes(&output->uncharged, (large ? 0 : total) + count * sizeof *ends);
 }
 
 /* Turns the indices so far into the strings that they stand for. */
@@ -153,11 +169,15 @@ kith_error *column_output_append_slices(struct column_output *output, const stru
     TRY(reserve_data(output, total));
     int32_t *ends = next_ends(output);
     size_t from = output->data_length, at = from;
+    bool large = total > COOP_CHUNK_BYTES;
     for (size_t i = 0; i < count; i++) {
-        copy_string(output->data + at, slices[i].data, slices[i].length);
+        TRY(copy_string(output->data + at, slices[i].data, slices[i].length));
         at += slices[i].length;
         ends[i] = (int32_t)at;
+        if (large)
+            TRY(coop_charge_bytes(&output->uncharged, slices[i].length));
     }
+    TRY(coop_charge_bytes(&output->uncharged, (large ? 0 : total) + count * sizeof *ends));
     output->data_length = at;
     output->placed += count;
     return check_text(output, from, ends, count);

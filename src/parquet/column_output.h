@@ -3,6 +3,8 @@
  * behind those of the rows before, without gaps, and column_output_end_rows moves them apart to make room for the NULLs
  * between them. Strings are kept as dictionary indices for as long as all of them come from the dictionary, when that
  * was asked for.
+ *
+ * Strings may be of any length: they are charged to the fiber's turn by their bytes.
  */
 #ifndef KITH_PARQUET_COLUMN_OUTPUT_H
 #define KITH_PARQUET_COLUMN_OUTPUT_H
@@ -23,6 +25,7 @@ struct column_output {
     struct array *dictionary;
     uint8_t *data; /* of strings; more than data_capacity is allocated, so that copies may overrun */
     size_t data_length, data_capacity;
+    size_t uncharged; /* bytes of strings and of their offsets, for coop_charge_bytes */
 };
 
 /* Room for `capacity` rows. `data_hint` is the expected length of all strings. */

@@ -3,6 +3,9 @@
 #include "columnar/gather.h"
 #include "parquet/column_output.h"
 #include "parquet/value_reader.h"
+#include "runtime/coop.h"
+
+enum { FIXED_BYTES_AT_ONCE = 64 * 1024 };
 
 /* Before anything is allocated: that many entries cannot be in fewer bytes. */
 static kith_error *check_count(const struct conversion *conversion, size_t count, size_t bytes)
@@ -18,14 +21,18 @@ static kith_error *load_fixed(struct dictionary *dictionary, const struct conver
 {
     TRY(page_buffer_reserve(memory, dictionary->count * conversion->out_width));
     dictionary->values = memory->data;
-    if (conversion->in_width > 0) {
+    size_t uncharged = 0, most = MAX(FIXED_BYTES_AT_ONCE / MAX(conversion->in_width, (size_t)1), (size_t)1);
+    for (size_t done = 0, taken; conversion->in_width > 0 && done < dictionary->count; done += taken) {
         const uint8_t *values;
-        TRY(value_reader_fixed(reader, dictionary->count, NULL, &values));
-        return convert_fixed(conversion, values, dictionary->count, memory->data);
+        taken = MIN(dictionary->count - done, most);
+        TRY(value_reader_fixed(reader, taken, NULL, &values));
+        TRY(convert_fixed(conversion, values, taken, memory->data + done * conversion->out_width));
+        TRY(coop_charge_bytes(&uncharged, taken * conversion->in_width));
     }
     struct str slices[VALUE_SLICES];
-    for (size_t done = 0, taken; done < dictionary->count; done += taken) {
+    for (size_t done = 0, taken; conversion->in_width == 0 && done < dictionary->count; done += taken) {
         taken = MIN(dictionary->count - done, (size_t)VALUE_SLICES);
+        TRY(coop_charge_bytes(&uncharged, taken * sizeof *slices));
         TRY(value_reader_slices(reader, taken, slices));
         TRY(convert_slices(conversion, slices, taken, memory->data + done * conversion->out_width));
     }

@@ -1,6 +1,7 @@
 #include "parquet/encoding_delta.h"
 
 #include "parquet/bit_unpack.h"
+#include "runtime/coop.h"
 
 static kith_error *ends_early(void)
 {
@@ -183,11 +184,15 @@ kith_error *delta_read64(struct delta_decoder *decoder, size_t count, uint64_t *
     return read_values(decoder, count, (uint8_t *)out);
 }
 
+enum { MINIBLOCKS_A_CHARGE = 32 * 1024 };
+
 kith_error *delta_find_end(const struct delta_decoder *decoder, const uint8_t **out)
 {
     struct delta_decoder walk = *decoder;
     uint64_t left = walk.first_pending ? walk.left - 1 : walk.left;
-    while (left > 0) {
+    for (size_t miniblocks = 1; left > 0; miniblocks++) {
+        if (miniblocks % MINIBLOCKS_A_CHARGE == 0)
+            TRY(coop_charge(1));
         TRY(next_miniblock(&walk));
         uint64_t values = MIN(left, walk.miniblock_values);
         size_t bytes_left = (size_t)(walk.end - walk.at);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "runtime/coop.h"
 
 enum { SLACK = 64 };
 
@@ -65,20 +66,20 @@ kith_error *delta_strings_read(struct delta_strings_decoder *decoder, size_t cou
     const char *before = decoder->last;
     char *value = decoder->values;
     size_t length = 0;
+    bool large = total > COOP_CHUNK_BYTES;
     for (size_t i = 0; i < count; i++) {
         length = prefixes[i] + suffixes[i].length;
-        if (prefixes[i] > 0)
-            memcpy(value, before, prefixes[i]);
-        if (suffixes[i].length > 0)
-            memcpy(value + prefixes[i], suffixes[i].data, suffixes[i].length);
+        TRY(coop_copy(value, before, prefixes[i]));
+        TRY(coop_copy(value + prefixes[i], suffixes[i].data, suffixes[i].length));
+        if (large)
+            TRY(coop_charge_bytes(&decoder->uncharged, length));
         if (out != NULL)
             out[i] = (struct str){value, length};
         before = value;
         value += length;
     }
     TRY(reserve(&decoder->last, &decoder->last_capacity, length));
-    if (length > 0)
-        memcpy(decoder->last, value - length, length);
+    TRY(coop_copy(decoder->last, value - length, length));
     decoder->last_length = length;
-    return NULL;
+    return coop_charge_bytes(&decoder->uncharged, large ? 0 : total);
 }

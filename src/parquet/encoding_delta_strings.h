@@ -15,6 +15,7 @@ struct delta_strings_decoder {
     size_t last_length, last_capacity;
     char *values; /* of the last read */
     size_t values_capacity;
+    size_t uncharged; /* bytes put together, for coop_charge_bytes */
 };
 
 /* The decoder is zero-initialised or was used before (its memory is kept). */

@@ -2,6 +2,7 @@
 
 #include "columnar/bitmap.h"
 #include "parquet/bit_unpack.h"
+#include "runtime/coop.h"
 
 kith_error *rle_init(struct rle_decoder *decoder, const uint8_t *bytes, size_t length, unsigned width)
 {
@@ -11,10 +12,14 @@ kith_error *rle_init(struct rle_decoder *decoder, const uint8_t *bytes, size_t l
     return NULL;
 }
 
+enum { EMPTY_RUNS_A_CHARGE = 64 * 1024 };
+
 /* Reads run headers up to a run that has values. */
 static kith_error *start_run(struct rle_decoder *decoder)
 {
-    while (decoder->run_left == 0) {
+    for (size_t empty = 1; decoder->run_left == 0; empty++) {
+        if (empty % EMPTY_RUNS_A_CHARGE == 0)
+            TRY(coop_charge(1));
         if (decoder->at == decoder->end)
             return error_new(KITH_ERROR_CORRUPT, "run-length encoded values end early");
         uint64_t header;

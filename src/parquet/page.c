@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "parquet/thrift_reader.h"
+#include "runtime/coop.h"
 
 #include <zlib.h>
 
@@ -204,7 +205,13 @@ kith_error *page_verify(const struct page_header *header, const uint8_t *bytes)
 {
     if (!header->has_crc)
         return NULL;
-    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, header->compressed_bytes);
+    uint32_t crc = (uint32_t)crc32_z(0, NULL, 0);
+    for (size_t done = 0, taken; done < header->compressed_bytes; done += taken) {
+        taken = MIN(header->compressed_bytes - done, (size_t)COOP_CHUNK_BYTES);
+        if (done > 0)
+            TRY(coop_charge(1));
+        crc = (uint32_t)crc32_z(crc, bytes + done, taken);
+    }
     if (crc == header->crc)
         return NULL;
     return error_new(KITH_ERROR_CORRUPT, "the page's checksum is %08x, its bytes have %08x", header->crc, crc);

@@ -1,6 +1,11 @@
 #include "parquet/page_decoder.h"
 
 #include "columnar/gather.h"
+#include "runtime/coop.h"
+
+/* What is decoded or passed over in well below a millisecond, whatever the encoding. Batches of ordinary size are done
+ * before that. */
+enum { PIECES_A_CHARGE = 32, ROWS_A_CHARGE = PIECES_A_CHARGE * DECODER_ROWS };
 
 enum { SCRATCH_BYTES = 64 * 1024 }; /* of one of the two arrays of physical values, unless a single one is larger */
 
@@ -32,12 +37,20 @@ kith_error *page_decoder_start(struct page_decoder *decoder, const struct page_h
 
 static kith_error *apply_skip(struct page_decoder *decoder)
 {
-    if (decoder->skip == 0)
-        return NULL;
-    size_t present;
-    TRY(level_reader_read(&decoder->levels, (size_t)decoder->skip, NULL, &present));
-    decoder->skip = 0;
-    return value_reader_skip(&decoder->values, present);
+    while (decoder->skip > 0) {
+        size_t present, rows = (size_t)MIN(decoder->skip, (uint64_t)ROWS_A_CHARGE);
+        TRY(level_reader_read(&decoder->levels, rows, NULL, &present));
+        TRY(value_reader_skip(&decoder->values, present));
+        decoder->skip -= rows;
+        if (decoder->skip > 0)
+            TRY(coop_charge(1));
+    }
+    return NULL;
+}
+
+static kith_error *end_piece(size_t *pieces)
+{
+    return ++*pieces % PIECES_A_CHARGE == 0 ? coop_charge(1) : NULL;
 }
 
 /* A lot of rows: `present` values are there, of which those at `positions` (NULL = all) are wanted. */
@@ -115,7 +128,7 @@ static kith_error *decode_fixed(struct page_decoder *decoder, const struct piece
     if (copied && piece->positions == NULL) {
         TRY(value_reader_fixed(&decoder->values, piece->present, out, &values));
         if (values != out)
-            memcpy(out, values, piece->present * conversion->in_width);
+            TRY(coop_copy(out, values, piece->present * conversion->in_width));
         return NULL;
     }
     TRY(page_buffer_reserve(decoder->scratch, 2 * decoder->piece_rows * conversion->in_width));
@@ -210,10 +223,12 @@ static kith_error *decode_piece(struct page_decoder *decoder, size_t rows, const
 
 static kith_error *read_all(struct page_decoder *decoder, size_t rows, struct column_output *output)
 {
+    size_t pieces = 0;
     TRY(apply_skip(decoder));
     for (size_t taken; rows > 0; rows -= taken) {
         taken = MIN(rows, decoder->piece_rows);
         TRY(decode_piece(decoder, taken, NULL, taken, 0, output));
+        TRY(end_piece(&pieces));
     }
     return NULL;
 }
@@ -223,7 +238,7 @@ kith_error *page_decoder_read(struct page_decoder *decoder, size_t rows, const u
 {
     if (selected == NULL || count == rows)
         return read_all(decoder, rows, output);
-    size_t at = first_row, end = first_row + rows;
+    size_t at = first_row, end = first_row + rows, pieces = 0;
     for (size_t done = 0, taken; done < count; done += taken) {
         /* A piece reaches from one selected row to another; the rows between pieces are passed over. */
         size_t begin = selected[done];
@@ -233,6 +248,7 @@ kith_error *page_decoder_read(struct page_decoder *decoder, size_t rows, const u
         decoder->skip += begin - at;
         TRY(apply_skip(decoder));
         TRY(decode_piece(decoder, piece_end - begin, selected + done, taken, begin, output));
+        TRY(end_piece(&pieces));
         at = piece_end;
     }
     decoder->skip += end - at;

@@ -40,6 +40,7 @@ void workspace_give(struct workspace_cache *cache, struct workspace *take_worksp
     drop_if_large(&take_workspace->dictionary_out);
     drop_if_large(&take_workspace->dictionary);
     drop_if_large(&take_workspace->scratch);
+    codec_context_trim(&take_workspace->codec, WORKSPACE_BUFFER_BYTES);
     for (size_t i = 0; i < WORKSPACES; i++) {
         struct workspace *expected = NULL;
         if (atomic_compare_exchange_strong_explicit(&cache->slots[i], &expected, take_workspace, memory_order_release,

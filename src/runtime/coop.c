@@ -61,6 +61,17 @@ kith_error *coop_charge(unsigned units)
     return cancel_token_check(fiber->cancel);
 }
 
+kith_error *coop_copy_chunks(void *restrict to, const void *restrict from, size_t bytes)
+{
+    size_t done = 0;
+    for (; bytes - done > COOP_CHUNK_BYTES; done += COOP_CHUNK_BYTES) {
+        memcpy((char *)to + done, (const char *)from + done, COOP_CHUNK_BYTES);
+        TRY(coop_charge(1));
+    }
+    memcpy((char *)to + done, (const char *)from + done, bytes - done);
+    return NULL;
+}
+
 struct coop coop_make(enum coop_policy policy, struct cancel_token *cancel)
 {
     return (struct coop){.policy = policy,
