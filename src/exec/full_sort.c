@@ -8,6 +8,7 @@
 #include "exec/sort_in_turns.h"
 #include "exec/sort_keys_eval.h"
 #include "runtime/fiber.h"
+#include "runtime/free_in_turns.h"
 
 #include <endian.h>
 
@@ -108,7 +109,7 @@ static kith_error *sort_rows(struct full_sort_stream *sort)
     }
     if (sort->merged == NULL)
         return NULL;
-    free(TAKE(sort->merged));
+    free_in_turns(TAKE(sort->merged));
     return reservation_resize(&sort->reservation, sort->reservation.bytes - count * sizeof *sort->order.items);
 }
 
@@ -146,9 +147,9 @@ static void sort_free(struct stream *stream)
     sort_evaluators_reset(&sort->evaluators);
     sort_keys_reset(&sort->keys);
     row_store_reset(&sort->rows);
-    strbuf_reset(&sort->key_bytes);
-    vec_reset(&sort->order);
-    free(sort->merged);
+    free_in_turns(TAKE(sort->key_bytes.data));
+    free_in_turns(TAKE(sort->order.items));
+    free_in_turns(sort->merged);
     reservation_release(&sort->reservation);
     free(sort);
 }

@@ -10,8 +10,10 @@ void row_store_init(struct row_store *store, struct schema *schema)
 
 static void drop_batches(struct row_store *store)
 {
-    for (size_t i = 0; i < store->batch_count; i++)
+    for (size_t i = 0; i < store->batch_count; i++) {
         batch_unref(store->batches[i]);
+        coop_give_way(1);
+    }
     store->batch_count = 0;
     store->row_count = 0;
     store->memory_bytes = 0;

@@ -60,16 +60,15 @@ static inline __attribute__((always_inline)) kith_error *sort_merge_runs(const s
         kith_error *error = NULL;
         for (size_t at = start; at < end && error == NULL; at += 2 * width)
             error = sort_merge(sort, from, to, at, MIN(at + width, end), MIN(at + 2 * width, end));
-        if (error != NULL && *in_scratch)
-            memcpy(items + start * sort->size, scratch + start * sort->size, (end - start) * sort->size);
-        *in_scratch = error == NULL && !*in_scratch;
-        TRY(error);
+        if (error != NULL)
+            return error; /* all are still where they were before this width */
+        *in_scratch = !*in_scratch;
     }
     return NULL;
 }
 
 /* Sorts `count` items. `scratch` has room for as many where they are more than SORT_RUN. They end up in one of the two:
- * *in_scratch. After an error all are in `items`, in some order. */
+ * *in_scratch. So they do after an error, in some order. */
 static inline __attribute__((always_inline)) kith_error *_must_check_ sort_in_turns(const struct sort_in_turns *sort,
                                                                                     void *items, void *scratch,
                                                                                     size_t count, bool *in_scratch)
@@ -82,9 +81,15 @@ static inline __attribute__((always_inline)) kith_error *_must_check_ sort_in_tu
     }
     if (count <= SORT_RUN)
         return NULL;
-    for (size_t start = 0; start < count; start += SORT_BLOCK)
-        TRY(sort_merge_runs(sort, items, scratch, start, MIN(start + SORT_BLOCK, count), SORT_RUN, SORT_BLOCK,
-                            in_scratch));
+    for (size_t start = 0; start < count; start += SORT_BLOCK) {
+        size_t end = MIN(start + SORT_BLOCK, count);
+        kith_error *error = sort_merge_runs(sort, items, scratch, start, end, SORT_RUN, SORT_BLOCK, in_scratch);
+        if (error != NULL && *in_scratch)
+            memcpy((char *)items + start * sort->size, (char *)scratch + start * sort->size,
+                   (end - start) * sort->size);
+        *in_scratch = *in_scratch && error == NULL;
+        TRY(error);
+    }
     return sort_merge_runs(sort, items, scratch, 0, count, SORT_BLOCK, count, in_scratch);
 }
 

@@ -171,14 +171,14 @@ kith_error *topk_heap_sort(struct topk_heap *heap, struct cancel_token *cancel)
     bool in_scratch;
     if (heap->count > SORT_RUN)
         TRY(NEW_ARRAY(&scratch, heap->allocated));
-    TRY(sort_in_turns(&by_key, heap->entries, scratch, heap->count, &in_scratch));
+    kith_error *error = sort_in_turns(&by_key, heap->entries, scratch, heap->count, &in_scratch);
     if (!in_scratch)
-        return NULL;
+        return error;
     struct topk_entry *unsorted = heap->entries;
     memcpy(scratch + heap->count, unsorted + heap->count, (heap->allocated - heap->count) * sizeof *unsorted);
     heap->entries = scratch;
     scratch = unsorted;
-    return NULL;
+    return error;
 }
 
 size_t topk_heap_memory_bytes(const struct topk_heap *heap)

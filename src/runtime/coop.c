@@ -44,21 +44,28 @@ static bool is_set(const atomic_bool *flag)
     return atomic_load_explicit(flag, memory_order_relaxed);
 }
 
-kith_error *coop_charge(unsigned units)
+void coop_give_way(unsigned units)
 {
     struct worker *worker = worker_current();
     if (worker == NULL || worker->current == NULL)
-        return NULL;
+        return;
     struct fiber *fiber = worker->current;
     end_grant(worker);
-    if (units >= fiber->budget || scheduler_turn_is_over(worker))
-        return scheduler_yield(fiber, SWITCHED_TO_FORCED_YIELD);
+    if (units >= fiber->budget || scheduler_turn_is_over(worker)) {
+        scheduler_end_turn(fiber, SWITCHED_TO_FORCED_YIELD);
+        return;
+    }
     fiber->budget -= units;
     turn_charged(worker, fiber);
     scheduler_share_backlog(worker);
     if (scheduler_urgent_waits(worker))
         scheduler_switch_out(fiber, fiber->urgent ? SWITCHED_TO_YIELD : SWITCHED_TO_MAKE_WAY);
-    return cancel_token_check(fiber->cancel);
+}
+
+kith_error *coop_charge(unsigned units)
+{
+    coop_give_way(units);
+    return cancel_token_check(fiber_cancel_token());
 }
 
 kith_error *coop_copy_chunks(void *restrict to, const void *restrict from, size_t bytes)

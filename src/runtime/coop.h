@@ -53,6 +53,9 @@ kith_error *coop_hand_out(struct coop *coop) _must_check_;
  * does nothing. Gives the token's reason when it is cancelled. */
 kith_error *coop_charge(unsigned units) _must_check_;
 
+/* The same for what must be done to its end although the query may be cancelled: giving back what it held. */
+void coop_give_way(unsigned units);
+
 /* For work that is measured in bytes: what is copied, checked or decoded as one chunk, which takes well below a
  * millisecond at anything above 300 MB/s. */
 enum { COOP_CHUNK_BYTES = 256 * 1024 };

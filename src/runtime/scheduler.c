@@ -185,7 +185,7 @@ void scheduler_begin_turn(struct worker *worker, struct fiber *fiber)
     worker->turn = fiber->turn;
 }
 
-kith_error *scheduler_yield(struct fiber *fiber, enum switched_to as)
+void scheduler_end_turn(struct fiber *fiber, enum switched_to as)
 {
     struct worker *worker = worker_current();
     if (scheduler_is_otherwise_idle(worker)) {
@@ -194,6 +194,11 @@ kith_error *scheduler_yield(struct fiber *fiber, enum switched_to as)
     } else {
         scheduler_switch_out(fiber, as);
     }
+}
+
+kith_error *scheduler_yield(struct fiber *fiber, enum switched_to as)
+{
+    scheduler_end_turn(fiber, as);
     return cancel_token_check(fiber->cancel);
 }
 

@@ -147,6 +147,9 @@ void scheduler_make_runnable(struct fiber *fiber);
 /* Leaves the running fiber's stack; returns when it is resumed, unless it has ended. */
 void scheduler_switch_out(struct fiber *fiber, enum switched_to switched_to);
 
+/* The running fiber's turn is over, it goes on in another. */
+void scheduler_end_turn(struct fiber *fiber, enum switched_to as);
+
 /* What fiber_yield does in a fiber. */
 kith_error *scheduler_yield(struct fiber *fiber, enum switched_to as) _must_check_;
 
