@@ -92,6 +92,18 @@ static inline kith_error *fixture_drain(struct query *query, struct outcome *out
     return query_explain(query, &(struct explain_options){.analyze = true, .verbose = true}, &out->analyzed);
 }
 
+/* Plans and starts a query; what it is planned in must outlive it. */
+static inline kith_error *fixture_open(const struct query_options *options, const char *sql, struct query **out)
+{
+    _cleanup_(sql_script_free) struct sql_script *script = NULL;
+    struct sql_catalog catalog = {queries_find, queries_open, queries_names};
+    struct statement statement;
+    TRY(sql_parse(str_of(sql), &script));
+    struct sql_syntax syntax = sql_script_statement(script, 0);
+    TRY(sql_bind(&syntax, &catalog, &options->settings, options->arena, &statement));
+    return query_new(options, statement.plan, out);
+}
+
 /* `drain` pulls the query's rows, fixture_drain or another. */
 static inline kith_error *fixture_query(const struct settings *settings, struct cluster *cluster, const char *sql,
                                         kith_error *(*drain)(struct query *query, struct outcome *out),
@@ -99,15 +111,9 @@ static inline kith_error *fixture_query(const struct settings *settings, struct 
 {
     _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
     _cleanup_(query_free) struct query *query = NULL;
-    _cleanup_(sql_script_free) struct sql_script *script = NULL;
-    struct sql_catalog catalog = {queries_find, queries_open, queries_names};
-    struct statement statement;
     const struct query_options options = {
         .runtime = runtime_current(), .settings = *settings, .cluster = cluster, .arena = &arena};
-    TRY(sql_parse(str_of(sql), &script));
-    struct sql_syntax syntax = sql_script_statement(script, 0);
-    TRY(sql_bind(&syntax, &catalog, settings, &arena, &statement));
-    TRY(query_new(&options, statement.plan, &query));
+    TRY(fixture_open(&options, sql, &query));
     return drain(query, out);
 }
 

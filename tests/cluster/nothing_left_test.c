@@ -7,10 +7,23 @@
 
 #include <dirent.h>
 
-enum cause { CAUSE_CLIENT_GOES, CAUSE_CANCEL, CAUSE_TIMEOUT, CAUSE_CALLERS_TOKEN, CAUSE_LIMIT, CAUSES };
+enum cause {
+    CAUSE_CLIENT_GOES,
+    CAUSE_CANCEL,
+    CAUSE_TIMEOUT,
+    CAUSE_CALLERS_TOKEN,
+    CAUSE_LIMIT,
+    CAUSE_FAILED_SIBLING,
+    CAUSES
+};
 
 static const char long_query[] = "SELECT * FROM scores ORDER BY label, id";
+/* Of more than is on its way at one time. */
+static const char longer_query[] = "SELECT * FROM many ORDER BY label, id";
 static const char limited_query[] = "SELECT * FROM scores LIMIT 1";
+/* Of the one file with such scores: one task fails while others, and other partitions, have much to do. */
+static const char failing_query[] =
+    "SELECT label, id, 1 / (CASE WHEN score > 940000 THEN 0 ELSE 1 END) FROM scores ORDER BY label, id";
 
 struct attempt {
     enum cause cause;
@@ -57,6 +70,8 @@ static kith_error *end_by(struct attempt *attempt, struct query *query)
     case CAUSE_CALLERS_TOKEN:
         cancel_token_cancel(attempt->callers, error_new(KITH_ERROR_CANCELLED, "the program ends"));
         return expect_failure(pull(query, 1, &ended), KITH_ERROR_CANCELLED, "the program ends");
+    case CAUSE_FAILED_SIBLING:
+        return expect_failure(pull(query, SIZE_MAX, &ended), KITH_ERROR_DIVISION_BY_ZERO, "division by zero");
     case CAUSE_LIMIT:
     case CAUSES:
         break;
@@ -64,14 +79,16 @@ static kith_error *end_by(struct attempt *attempt, struct query *query)
     return pull(query, SIZE_MAX, &ended);
 }
 
+static const char *query_of(enum cause cause)
+{
+    return cause == CAUSE_LIMIT ? limited_query : cause == CAUSE_FAILED_SIBLING ? failing_query : long_query;
+}
+
 static kith_error *run_query(void *argument)
 {
     struct attempt *attempt = argument;
-    _cleanup_(sql_script_free) struct sql_script *script = NULL;
     _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
     _cleanup_(query_free) struct query *query = NULL;
-    struct sql_catalog catalog = {queries_find, queries_open, queries_names};
-    struct statement statement;
     bool ended;
     struct query_options options = {.runtime = runtime_current(),
                                     .settings = attempt->fixture.settings,
@@ -79,16 +96,13 @@ static kith_error *run_query(void *argument)
                                     .arena = &arena};
     if (attempt->cause == CAUSE_TIMEOUT)
         TRY(settings_set(&options.settings, SETTING_STATEMENT_TIMEOUT, "1ms"));
-    TRY(sql_parse(str_of(attempt->cause == CAUSE_LIMIT ? limited_query : long_query), &script));
-    struct sql_syntax syntax = sql_script_statement(script, 0);
-    TRY(sql_bind(&syntax, &catalog, &options.settings, &arena, &statement));
     size_t fibers = runtime_live_fibers(runtime_current());
-    TRY(query_new(&options, statement.plan, &query));
+    TRY(fixture_open(&options, query_of(attempt->cause), &query));
     if (attempt->cause == CAUSE_TIMEOUT) {
         /* Its time passes, upon which the fiber that watches it ends, before it is asked for anything. */
         while (runtime_live_fibers(runtime_current()) > fibers)
             TRY(fiber_yield());
-    } else {
+    } else if (attempt->cause != CAUSE_FAILED_SIBLING) { /* whose first batch is the error */
         TRY(pull(query, attempt->pulls, &ended));
     }
     return end_by(attempt, query);
@@ -159,6 +173,53 @@ static kith_error *run_on_workers(void *argument)
     return run_attempts(2);
 }
 
+static kith_error *stop_a_worker(struct attempt *attempt)
+{
+    _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
+    _cleanup_(query_free) struct query *query = NULL;
+    bool ended;
+    const struct query_options options = {.runtime = runtime_current(),
+                                          .settings = attempt->fixture.settings,
+                                          .cluster = attempt->cluster,
+                                          .arena = &arena};
+    char address[64];
+    snprintf(address, sizeof address, "%s", attempt->fixture.addresses[0]);
+    TRY(fixture_open(&options, longer_query, &query));
+    TRY(pull(query, attempt->pulls, &ended));
+    worker_free(TAKE(attempt->fixture.workers[0]));
+    TRY(expect_failure(pull(query, SIZE_MAX, &ended), KITH_ERROR_UNAVAILABLE, address));
+    /* The other worker goes on, but not with this. */
+    query_free(TAKE(query));
+    while (fixture_live_tasks(&attempt->fixture) > 0)
+        TRY(fiber_yield());
+    return NULL;
+}
+
+static kith_error *try_stopping(struct attempt *attempt)
+{
+    TRY(fixture_start(&attempt->fixture, 2));
+    TRY(fixture_set(&attempt->fixture, "execution.batch_size", "100"));
+    TRY(cluster_connect(runtime_current(), attempt->fixture.addresses, 2, &attempt->fixture.settings,
+                        &attempt->cluster));
+    return stop_a_worker(attempt);
+}
+
+static kith_error *run_with_stopping_workers(void *argument)
+{
+    size_t fibers = runtime_live_fibers(runtime_current()), files = open_files();
+    kith_error *error = NULL;
+    for (size_t pulls = 0; pulls < 3 && error == NULL; pulls++) {
+        struct attempt attempt = {.pulls = pulls};
+        error = try_stopping(&attempt);
+        cluster_free(attempt.cluster);
+        fixture_stop(&attempt.fixture);
+        attempt.fixture.worker_count = 0;
+        if (error == NULL)
+            error = expect_as_before(&attempt, fibers, files);
+    }
+    return error;
+}
+
 static void write_tables(void)
 {
     write_scores("scores/a.parquet", 1, 3, 500, 1);
@@ -178,9 +239,18 @@ static void an_ended_query_leaves_nothing_on_workers(void **state)
     run_on(2, run_on_workers, NULL);
 }
 
+static void a_worker_that_stops_leaves_nothing_of_its_queries_anywhere(void **state)
+{
+    write_scores("many/a.parquet", 1, 4, 16384, 1);
+    write_scores("many/b.parquet", 2, 4, 16384, -1);
+    run_on(2, run_with_stopping_workers, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_worker_that_stops_leaves_nothing_of_its_queries_anywhere,
+                                        temporary_folder_enter, temporary_folder_leave),
         cmocka_unit_test_setup_teardown(an_ended_query_leaves_nothing_in_its_process, temporary_folder_enter,
                                         temporary_folder_leave),
         cmocka_unit_test_setup_teardown(an_ended_query_leaves_nothing_on_workers, temporary_folder_enter,
