@@ -76,12 +76,19 @@ kith_error *arena_printf(struct arena *arena, char **out, const char *format, ..
     return error;
 }
 
+bool arena_free_some(struct arena *arena)
+{
+    struct arena_chunk *chunk = arena->chunk;
+    arena->bytes = 0;
+    if (chunk == NULL)
+        return false;
+    arena->chunk = chunk->previous;
+    free(chunk);
+    return true;
+}
+
 void arena_reset(struct arena *arena)
 {
-    while (arena->chunk != NULL) {
-        struct arena_chunk *previous = arena->chunk->previous;
-        free(arena->chunk);
-        arena->chunk = previous;
-    }
-    arena->bytes = 0;
+    while (arena_free_some(arena))
+        ;
 }

@@ -26,6 +26,9 @@ kith_error *arena_printf(struct arena *arena, char **out, const char *format, ..
 /* Frees everything; the arena is empty and ready again. */
 void arena_reset(struct arena *arena);
 DEFINE_VALUE_CLEANUP(arena_reset, struct arena)
+/* Frees what was allocated last, a megabyte or so; false when the arena is empty. For arenas of unknown size: what lies
+ * in them is gone from the first call on, and nothing may be allocated before the last. */
+bool arena_free_some(struct arena *arena);
 
 #define ARENA_NEW(arena, out_pointer)              arena_alloc((arena), 1, sizeof **(out_pointer), (out_pointer))
 #define ARENA_NEW_ARRAY(arena, out_pointer, count) arena_alloc((arena), (count), sizeof **(out_pointer), (out_pointer))

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "runtime/coop.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -297,11 +298,13 @@ static size_t choose_partitions(const struct cutter *cutter, const struct stage_
 /* A worker looks for files from another folder than this process. */
 static kith_error *make_paths_absolute(struct cutter *cutter, struct scan_file *files, size_t count)
 {
+    enum { PATHS_A_CHARGE = 1024 };
     char folder[4096];
     if (getcwd(folder, sizeof folder) == NULL)
         return error_from_errno(errno, "cannot tell the current folder");
     for (size_t i = 0; i < count; i++) {
         char *path;
+        TRY(coop_charge_every(PATHS_A_CHARGE, i));
         if (files[i].path[0] == '/' || strstr(files[i].path, "://") != NULL)
             continue;
         TRY(arena_printf(cutter->arena, &path, "%s/%s", folder, files[i].path));
@@ -324,7 +327,7 @@ static kith_error *plan_sharing(struct cutter *cutter, const struct stage_shares
         return NULL;
     struct sort_order order = stages->filter->exprs[0].order;
     TRY(stages_list_groups(cutter->scans, shares, &groups, &count));
-    stages_find_promise(groups, count, order, stages->fetch, stages->tasks, &stages->promise);
+    TRY(stages_find_promise(groups, count, order, stages->fetch, stages->tasks, &stages->promise));
     return stages_find_steps(cutter->arena, groups, count, order, stages);
 }
 

@@ -101,8 +101,8 @@ kith_error *stages_list_groups(const struct parquet_scan *const *scans, const st
 
 /* Finds the promise of a Top-K of `fetch` rows, and which tasks it concerns; fills the tasks and *out. Sorts `groups`.
  */
-void stages_find_promise(struct stage_group *groups, size_t count, struct sort_order order, int64_t fetch,
-                         struct stage_task *tasks, struct stage_promise *out);
+kith_error *stages_find_promise(struct stage_group *groups, size_t count, struct sort_order order, int64_t fetch,
+                                struct stage_task *tasks, struct stage_promise *out) _must_check_;
 
 /* Finds the steps of all tasks and of each. Keeps only those of `groups` that can be ruled out, in another order. */
 kith_error *stages_find_steps(struct arena *arena, struct stage_group *groups, size_t count, struct sort_order order,

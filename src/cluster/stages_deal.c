@@ -3,6 +3,10 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "expr/pruning.h"
+#include "runtime/sort_in_turns.h"
+
+/* A file is compared with up to TASKS_PER_STAGE loads; for a unit a few numbers are written. */
+enum { FILES_A_CHARGE = 256, UNITS_A_CHARGE = 4096 };
 
 /* What is dealt out: a row group, or a file that cannot be cut. */
 struct unit {
@@ -74,7 +78,7 @@ static bool can_be_cut(const struct parquet_metadata *metadata)
     return metadata->row_group_count > 1;
 }
 
-static void list_units_of_file(struct deal *deal, const struct parquet_scan *scan, size_t file)
+static kith_error *list_units_of_file(struct deal *deal, const struct parquet_scan *scan, size_t file)
 {
     const struct parquet_metadata *metadata = scan->table->files[file].file->metadata;
     struct dealt_file *dealt = &deal->files[deal->file_count];
@@ -88,8 +92,10 @@ static void list_units_of_file(struct deal *deal, const struct parquet_scan *sca
         deal->units[deal->unit_count - 1].row_groups++;
         dealt->bytes += bytes;
         deal->total += bytes;
+        TRY(coop_charge(1));
     }
     dealt->file = &scan->files[file];
+    return NULL;
 }
 
 static kith_error *list_units(struct deal *deal)
@@ -105,7 +111,7 @@ static kith_error *list_units(struct deal *deal)
     for (size_t i = 0; i < deal->scan_count; i++) {
         for (size_t j = 0; j < deal->scans[i]->file_count; j++, deal->file_count++) {
             deal->files[deal->file_count].scan = i;
-            list_units_of_file(deal, deal->scans[i], j);
+            TRY(list_units_of_file(deal, deal->scans[i], j));
         }
     }
     return NULL;
@@ -127,10 +133,11 @@ static kith_error *deal_files(struct deal *deal, size_t tasks, size_t *owner, ui
     TRY(ARENA_NEW_ARRAY(deal->arena, &order, deal->file_count));
     for (size_t i = 0; i < deal->file_count; i++)
         order[i] = i;
-    if (deal->file_count > 1)
-        qsort_r(order, deal->file_count, sizeof *order, larger_file_first, deal->files);
+    const struct sort_in_turns sort = {.size = sizeof *order, .compare = larger_file_first, .context = deal->files};
+    TRY(sort_array_in_turns(&sort, order, deal->file_count));
     for (size_t i = 0; i < deal->file_count; i++) {
         size_t least = 0;
+        TRY(coop_charge_every(FILES_A_CHARGE, i));
         for (size_t task = 1; task < tasks; task++)
             if (loads[task] < loads[least])
                 least = task;
@@ -162,10 +169,13 @@ static kith_error *take_whole_files(struct deal *deal, size_t tasks, const size_
         struct stage_share *share = stage_share_of(shares, owner[i], deal->files[i].scan);
         share->files[share->count++] = *deal->files[i].file;
         share->bytes += deal->files[i].bytes;
+        TRY(coop_charge_every(UNITS_A_CHARGE, i));
     }
-    for (size_t i = 0; i < deal->unit_count; i++)
+    for (size_t i = 0; i < deal->unit_count; i++) {
         for (size_t j = 0; j < deal->units[i].row_groups; j++)
             *next_row_group++ = owner[deal->units[i].file];
+        TRY(coop_charge_every(UNITS_A_CHARGE, i));
+    }
     return NULL;
 }
 
@@ -208,6 +218,7 @@ static kith_error *cut_evenly(struct deal *deal, size_t tasks, struct stage_shar
         before += unit->bytes;
         for (size_t j = 0; j < unit->row_groups; j++)
             *next_row_group++ = task;
+        TRY(coop_charge_every(UNITS_A_CHARGE, i));
     }
     return NULL;
 }

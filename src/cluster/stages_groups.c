@@ -2,6 +2,9 @@
 #include "cluster/stages.h"
 #include "columnar/utf8.h"
 #include "expr/dynamic_filter.h"
+#include "runtime/sort_in_turns.h"
+
+enum { GROUPS_A_CHARGE = 4096 };
 
 /* The scan's filter, if statistics can say something of its first key. */
 static const struct scan_dynamic_filter *filter_of(const struct parquet_scan *scan)
@@ -56,6 +59,7 @@ kith_error *stages_list_groups(const struct parquet_scan *const *scans, const st
                 const struct stage_group group = make_group(scans[i], file, row_group, *task);
                 if (!stages_rule_out(scans[i], file, row_group) && !planned_bound_excludes(filter_of(scans[i]), &group))
                     (*out)[(*count)++] = group;
+                TRY(coop_charge(1));
             }
         }
     }
@@ -86,25 +90,29 @@ static bool can_be_step(const struct stage_group *group)
                                utf8_is_valid(group->best.string.data, group->best.string.length));
 }
 
-static size_t keep_steps(struct stage_group *groups, size_t count)
+static kith_error *keep_steps(struct stage_group *groups, size_t *count)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < *count; i++) {
         if (can_be_step(&groups[i]))
             groups[kept++] = groups[i];
-    return kept;
+        TRY(coop_charge_every(GROUPS_A_CHARGE, i));
+    }
+    *count = kept;
+    return NULL;
 }
 
 kith_error *stages_find_steps(struct arena *arena, struct stage_group *groups, size_t count, struct sort_order order,
                               struct stage_plan *stages)
 {
     _cleanup_free_ const struct scalar **best = NULL;
-    count = keep_steps(groups, count);
+    TRY(keep_steps(groups, &count));
     if (count == 0)
         return NULL; /* nobody has steps */
     TRY(NEW_ARRAY(&best, count));
-    if (count > 1)
-        qsort_r(groups, count, sizeof *groups, by_task_and_best, &order);
+    const struct sort_in_turns sort_groups = {.size = sizeof *groups, .compare = by_task_and_best, .context = &order};
+    const struct sort_in_turns sort_best = {.size = sizeof(void *), .compare = by_best, .context = &order};
+    TRY(sort_array_in_turns(&sort_groups, groups, count));
     for (size_t i = 0; i < count; i++)
         best[i] = &groups[i].best;
     for (size_t task = 0, start = 0, end = 0; task < stages->task_count; task++, start = end) {
@@ -112,7 +120,6 @@ kith_error *stages_find_steps(struct arena *arena, struct stage_group *groups, s
             end++;
         TRY(bound_steps_choose(arena, order, best + start, end - start, &stages->tasks[task].steps));
     }
-    if (count > 1)
-        qsort_r(best, count, sizeof *best, by_best, &order);
+    TRY(sort_array_in_turns(&sort_best, best, count));
     return bound_steps_choose(arena, order, best, count, &stages->steps);
 }

@@ -5,6 +5,7 @@
  */
 #include "exec/row_store.h"
 #include "exec/scan.h"
+#include "runtime/sort_in_turns.h"
 
 /* A chosen row: where it lies, and its number in the input. */
 struct chosen_row {
@@ -62,7 +63,10 @@ static kith_error *collect_input(struct fetch_stream *fetch)
     return batch_concatenate(store.schema, store.batches, store.batch_count, &fetch->rows);
 }
 
-static int compare_places(const void *a, const void *b)
+/* What is done for each is a few nanoseconds' work. */
+enum { ROWS_A_CHARGE = 65536 };
+
+static int compare_places(const void *a, const void *b, void *context)
 {
     const struct chosen_row *x = a, *y = b;
     return x->place < y->place ? -1 : x->place > y->place;
@@ -72,29 +76,51 @@ static kith_error *sort_places(struct fetch_stream *fetch)
 {
     const struct batch *rows = fetch->rows;
     const struct array *places = rows->columns[rows->schema->field_count - 1];
+    const struct sort_in_turns by_place = {
+        .size = sizeof *fetch->chosen, .compare = compare_places, .cancel = fetch->node->context->cancel};
+    size_t bytes = rows->rows * sizeof *fetch->chosen, scratch_bytes = bytes;
+    TRY(reservation_resize(&fetch->reservation, fetch->reservation.bytes + bytes + scratch_bytes));
     TRY(NEW_ARRAY(&fetch->chosen, rows->rows));
-    for (size_t i = 0; i < rows->rows; i++)
+    for (size_t i = 0; i < rows->rows; i++) {
         fetch->chosen[i] = (struct chosen_row){((const uint64_t *)array_values(places))[i], (uint32_t)i};
-    if (rows->rows > 0)
-        qsort(fetch->chosen, rows->rows, sizeof *fetch->chosen, compare_places);
-    return NULL;
+        TRY(coop_charge_every(ROWS_A_CHARGE, i));
+    }
+    return sort_array_in_turns(&by_place, fetch->chosen, rows->rows);
+}
+
+/* The last row group that begins no later than the row, which the file has. */
+static size_t find_row_group(const struct parquet_metadata *metadata, uint64_t row)
+{
+    size_t low = 0, high = metadata->row_group_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (metadata->row_groups[middle].first_row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* The chosen row at `first`, and those after it that lie in the same row group; no more than a selection can span. */
 static void find_piece(const struct fetch_stream *fetch, size_t first, struct fetch_piece *out)
 {
-    uint64_t place = fetch->chosen[first].place, row_count = 0;
+    uint64_t place = fetch->chosen[first].place, row = scan_place_row(place);
+    const struct parquet_metadata *metadata = fetch->table->files[scan_place_file(place)].file->metadata;
     *out = (struct fetch_piece){
-        .first = first, .end = first + 1, .file = scan_place_file(place), .row = scan_place_row(place)};
-    const struct parquet_metadata *metadata = fetch->table->files[out->file].file->metadata;
-    for (; out->row_group < metadata->row_group_count; out->row_group++, out->row -= row_count) {
-        row_count = (uint64_t)metadata->row_groups[out->row_group].row_count;
-        if (out->row < row_count)
-            break;
+        .first = first, .file = scan_place_file(place), .row_group = find_row_group(metadata, row)};
+    const struct parquet_row_group *row_group = &metadata->row_groups[out->row_group];
+    out->row = row - row_group->first_row;
+    uint64_t span = MIN((uint64_t)row_group->row_count - out->row, (uint64_t)INT32_MAX);
+    size_t low = first, high = fetch->rows->rows;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (fetch->chosen[middle].place - place < span)
+            low = middle;
+        else
+            high = middle;
     }
-    uint64_t span = MIN(row_count - out->row, (uint64_t)INT32_MAX);
-    while (out->end < fetch->rows->rows && fetch->chosen[out->end].place - place < span)
-        out->end++;
+    out->end = high;
 }
 
 static kith_error *find_pieces(struct fetch_stream *fetch)
@@ -106,6 +132,7 @@ static kith_error *find_pieces(struct fetch_stream *fetch)
         struct fetch_piece *piece = &fetch->pieces[fetch->piece_count++];
         find_piece(fetch, row, piece);
         TRY(NEW_ARRAY(&piece->columns, fetch->fetched_count));
+        TRY(operator_charge(fetch->node, 1));
     }
     return NULL;
 }
@@ -115,8 +142,10 @@ static kith_error *select_rows(const struct fetch_stream *fetch, const struct fe
                                struct selection **out)
 {
     TRY(selection_new(piece->end - piece->first, out));
-    for (size_t i = piece->first; i < piece->end; i++)
+    for (size_t i = piece->first; i < piece->end; i++) {
         (*out)->rows[(*out)->count++] = (uint32_t)(fetch->chosen[i].place - fetch->chosen[piece->first].place);
+        TRY(coop_charge_every(ROWS_A_CHARGE, i));
+    }
     return NULL;
 }
 
@@ -211,8 +240,11 @@ static kith_error *put_together(struct fetch_stream *fetch, struct array **colum
     _cleanup_free_ uint32_t *order = NULL;
     size_t fetched = 0;
     TRY(NEW_ARRAY(&order, fetch->rows->rows));
-    for (size_t i = 0; i < fetch->rows->rows; i++)
+    for (size_t i = 0; i < fetch->rows->rows; i++) {
         order[fetch->chosen[i].number] = (uint32_t)i;
+        TRY(coop_charge_every(ROWS_A_CHARGE, i));
+    }
+    free(TAKE(fetch->chosen));
     for (size_t i = 0; i < plan->schema->field_count; i++) {
         if (plan->fetch.columns[i].from_file)
             TRY(gather_fetched(fetch, &plan->schema->fields[i].type, fetched++, order, &columns[i]));

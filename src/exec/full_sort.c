@@ -5,10 +5,10 @@
  */
 #include "exec/operators.h"
 #include "exec/row_store.h"
-#include "exec/sort_in_turns.h"
 #include "exec/sort_keys_eval.h"
 #include "runtime/fiber.h"
 #include "runtime/free_in_turns.h"
+#include "runtime/sort_in_turns.h"
 
 #include <endian.h>
 

@@ -1,5 +1,6 @@
 #include "exec/scan.h"
 #include "runtime/mutex.h"
+#include "runtime/sort_in_turns.h"
 
 struct row_group_statistics {
     struct statistics_source source;
@@ -79,10 +80,12 @@ static kith_error *list_file(struct morsel_queue *queue, size_t file, bool prune
 {
     const struct parquet_scan *scan = queue->scan;
     const struct parquet_metadata *metadata = queue->table->files[file].file->metadata;
-    size_t owned = 0, before = queue->count;
+    /* A predicate of EXPR_NODES is judged in less than a millisecond. */
+    size_t owned = 0, before = queue->count, by = prune && scan->predicate != NULL ? 1 : 64;
     for (size_t i = 0; i < metadata->row_group_count; i++) {
         struct row_group_statistics statistics = {{get_row_group}, queue->table, file, i, queue->trust_floats};
         struct morsel morsel = {.file = (uint32_t)file, .row_group = (uint32_t)i};
+        TRY(coop_charge_every(by, i));
         if (metadata->row_groups[i].row_count == 0 || !owns_row_group(&scan->files[file], &metadata->row_groups[i]))
             continue;
         owned++;
@@ -124,14 +127,14 @@ static kith_error *watch_bounds(struct morsel_queue *queue)
     return NULL;
 }
 
-static void put_best_first(struct morsel_queue *queue)
+static kith_error *put_best_first(struct morsel_queue *queue)
 {
     struct morsel_order by = {queue->scan->dynamic_filters[0].exprs[0].order};
-    if (queue->count == 0)
-        return;
-    qsort_r(queue->morsels, queue->count, sizeof *queue->morsels, compare_morsels, &by);
+    const struct sort_in_turns sort = {.size = sizeof *queue->morsels, .compare = compare_morsels, .context = &by};
+    TRY(sort_array_in_turns(&sort, queue->morsels, queue->count));
     while (queue->ordered_from > 0 && queue->morsels[queue->ordered_from - 1].best_is_proven)
         queue->ordered_from--;
+    return NULL;
 }
 
 kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_scan *scan, struct table *table,
@@ -150,7 +153,7 @@ kith_error *morsel_queue_init(struct morsel_queue *queue, const struct parquet_s
         TRY(list_file(queue, i, settings_get(settings, SETTING_PARQUET_PRUNING) != 0));
     queue->ordered_from = queue->count;
     if (scan->dynamic_filter_count > 0 && settings_get(settings, SETTING_PARQUET_REORDER_ROW_GROUPS))
-        put_best_first(queue);
+        TRY(put_best_first(queue));
     return watch_bounds(queue);
 }
 
@@ -287,9 +290,10 @@ static size_t first_excluded(const struct morsel_queue *queue, enum bound_origin
 }
 
 /* Ends the queue when bounds exclude all that is left: as soon as they exclude the best of it. Each row group is
- * counted for the bound that would have been asked first. */
+ * counted for the bound that would have been asked first. Of very many some are left for the next one who comes. */
 static void pass_over_rest(struct morsel_queue *queue, struct passed_over *passed_over)
 {
+    enum { MOST_AT_ONCE = 65536 }; /* the mutex is held */
     size_t first[BOUND_ORIGINS], least = queue->count;
     if (queue->next < queue->ordered_from || queue->next == queue->count)
         return;
@@ -299,7 +303,8 @@ static void pass_over_rest(struct morsel_queue *queue, struct passed_over *passe
     }
     if (least > queue->next)
         return;
-    for (; queue->next < queue->count; queue->next++) {
+    size_t end = MIN(queue->count, queue->next + MOST_AT_ONCE);
+    for (; queue->next < end; queue->next++) {
         enum bound_origin by = BOUND_PLANNED;
         while (first[by] > queue->next)
             by++;

@@ -1,7 +1,7 @@
 #include "exec/topk_heap.h"
 
 #include "base/alloc.h"
-#include "exec/sort_in_turns.h"
+#include "runtime/sort_in_turns.h"
 
 #include <endian.h>
 

@@ -5,6 +5,9 @@
 #include "compute/cast.h"
 #include "compute/compare.h"
 #include "expr/expr_build.h"
+#include "runtime/sort_in_turns.h"
+
+enum { OPERANDS_A_CHARGE = 4096 };
 
 kith_error *expr_new(struct arena *arena, enum expr_kind kind, const struct data_type *type,
                      const struct expr *const *operands, size_t count, struct expr **out)
@@ -171,16 +174,52 @@ kith_error *expr_unary(struct arena *arena, enum expr_kind kind, const struct ex
     return NULL;
 }
 
+static int by_literal(const void *a, const void *b, void *context)
+{
+    const struct expr *const *operands = context;
+    return scalar_compare(&operands[*(const uint32_t *)a]->literal, &operands[*(const uint32_t *)b]->literal);
+}
+
+/* Whether all are literals of one type whose values have an order. */
+static bool have_order(const struct expr *const *operands, size_t count)
+{
+    kith_error *unordered = sort_key_check_type(&operands[0]->type);
+    error_free(unordered);
+    for (size_t i = 0; i < count && unordered == NULL; i++)
+        if (operands[i]->kind != EXPR_LITERAL || !type_equal(&operands[i]->type, &operands[0]->type))
+            return false;
+    return unordered == NULL;
+}
+
+static kith_error *order_literals(struct arena *arena, struct expr *list)
+{
+    enum { SHORT_LIST = 16 };
+    uint32_t *by_value;
+    const struct sort_in_turns sort = {.size = sizeof *by_value, .compare = by_literal, .context = list->operands};
+    if (list->operand_count <= SHORT_LIST || !have_order(list->operands + 1, list->operand_count - 1))
+        return NULL;
+    TRY(ARENA_NEW_ARRAY(arena, &by_value, list->operand_count));
+    for (uint32_t i = 1; i < list->operand_count; i++)
+        if (!list->operands[i]->literal.is_null)
+            by_value[list->match.value_count++] = i;
+    TRY(sort_array_in_turns(&sort, by_value, list->match.value_count));
+    list->match.by_value = by_value;
+    return NULL;
+}
+
 kith_error *expr_in_list(struct arena *arena, const struct expr *const *operands, size_t count, bool negated,
                          const struct expr **out)
 {
     struct expr *expr;
     if (count == 0)
         return error_new(KITH_ERROR_INVALID_ARGUMENT, "IN has no left operand");
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 1; i < count; i++) {
         TRY(compare_check(&operands[0]->type, &operands[i]->type));
+        TRY(coop_charge_every(OPERANDS_A_CHARGE, i));
+    }
     TRY(expr_new(arena, EXPR_IN_LIST, &boolean, operands, count, &expr));
     expr->match.negated = negated;
+    TRY(order_literals(arena, expr));
     *out = expr;
     return NULL;
 }

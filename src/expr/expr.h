@@ -68,6 +68,10 @@ struct expr {
         struct {
             bool negated;
             bool case_insensitive;
+            /* Of a long IN_LIST of literals: the numbers of those operands that are not NULL, by rising value, so that
+             * statistics are compared with few of them. NULL = none. */
+            const uint32_t *by_value;
+            size_t value_count;
         } match; /* IN_LIST, LIKE */
         const struct scalar_function *function;
     };

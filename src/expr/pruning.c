@@ -136,13 +136,45 @@ static unsigned compare_outcomes(const struct expr *expr, const struct statistic
     return MAY_BE_ANYTHING;
 }
 
+/* Whether one of the ordered values of a list lies in the range: the least that is not below it does, or none. */
+static bool any_in_range(const struct expr *list, const struct range *range)
+{
+    size_t low = 0, high = range->has_low ? list->match.value_count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (scalar_compare(&list->operands[list->match.by_value[middle]]->literal, &range->low) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->match.value_count &&
+           compare_range(range, &list->operands[list->match.by_value[low]]->literal).at;
+}
+
+/* What comparing the column with each item would come to. */
+static unsigned compare_ordered_list(const struct expr *list, const struct statistics_source *source)
+{
+    struct column_statistics statistics;
+    const struct expr *column = list->operands[0];
+    if (!comparable(&list->operands[1]->literal, &column->type))
+        return MAY_BE_ANYTHING;
+    source->get(source, column->column.index, &statistics);
+    if (statistics_all_null(&statistics))
+        return MAY_BE_NULL;
+    struct range range = column_range(&statistics, &column->type);
+    return when(any_in_range(list, &range), MAY_BE_TRUE) | MAY_BE_FALSE | null_outcome(&statistics) |
+           when(list->match.value_count < list->operand_count - 1, MAY_BE_NULL);
+}
+
 static unsigned in_list_outcomes(const struct expr *expr, const struct statistics_source *source)
 {
     const struct expr *column = expr->operands[0];
     unsigned any = 0;
     if (column->kind != EXPR_COLUMN)
         return MAY_BE_ANYTHING;
-    for (size_t i = 1; i < expr->operand_count; i++) {
+    if (expr->match.by_value != NULL)
+        any = compare_ordered_list(expr, source);
+    for (size_t i = 1; i < expr->operand_count && expr->match.by_value == NULL; i++) {
         if (expr->operands[i]->kind != EXPR_LITERAL)
             return MAY_BE_ANYTHING;
         any |= compare_column(OP_EQ, column, &expr->operands[i]->literal, source);

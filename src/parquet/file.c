@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/limits.h"
+#include "runtime/coop.h"
 
 #include <string.h>
 
@@ -50,6 +51,17 @@ static kith_error *read_tail(struct storage_file *storage, const uint8_t *tail, 
     return NULL;
 }
 
+/* A footer may be as large as the limit says, and copying it out of the page cache takes its time. */
+static kith_error *read_in_pieces(struct storage_file *storage, uint64_t offset, size_t length, uint8_t *out)
+{
+    enum { PIECE_BYTES = 1 << 20 };
+    for (size_t done = 0; done < length; done += PIECE_BYTES) {
+        TRY(storage_file_read(storage, offset + done, MIN(length - done, (size_t)PIECE_BYTES), out + done));
+        TRY(coop_charge(1));
+    }
+    return NULL;
+}
+
 static kith_error *read_metadata(struct storage_file *storage, struct parquet_metadata **out)
 {
     if (storage->size < SMALLEST_FILE)
@@ -64,7 +76,7 @@ static kith_error *read_metadata(struct storage_file *storage, struct parquet_me
     const uint8_t *start = bytes + first - TAIL_BYTES - MIN(footer, first - TAIL_BYTES);
     if (footer > first - TAIL_BYTES) {
         TRY(alloc_resize(&bytes, footer, 1));
-        TRY(storage_file_read(storage, storage->size - TAIL_BYTES - footer, footer, bytes));
+        TRY(read_in_pieces(storage, storage->size - TAIL_BYTES - footer, footer, bytes));
         start = bytes;
     }
     return parquet_metadata_parse(storage->path, start, footer, storage->size, out);

@@ -2,10 +2,13 @@
 
 #include "base/alloc.h"
 #include "parquet/metadata_parse.h"
+#include "runtime/coop.h"
 
 #include <string.h>
 
 enum { TAIL_BYTES = 8 }; /* the footer's length and the magic, behind it */
+
+enum { ENTRIES_A_CHARGE = 1024 }; /* of short lists */
 
 static kith_error *read_key_value(struct metadata_parser *parser, struct key_value *out)
 {
@@ -34,8 +37,10 @@ static kith_error *read_key_values(struct metadata_parser *parser, const struct 
     TRY(thrift_read_list(&parser->reader, field, THRIFT_STRUCT, &count));
     TRY(ARENA_NEW_ARRAY(&metadata->arena, &metadata->key_values, count));
     metadata->key_value_count = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         TRY(read_key_value(parser, &metadata->key_values[metadata->key_value_count++]));
+        TRY(coop_charge_every(ENTRIES_A_CHARGE, i));
+    }
     return NULL;
 }
 
@@ -90,6 +95,7 @@ static kith_error *read_column_orders(struct metadata_parser *parser, const stru
             order = ORDER_UNKNOWN;
         if (i < metadata->column_count)
             apply_order(&metadata->columns[i], order);
+        TRY(coop_charge_every(ENTRIES_A_CHARGE, i));
     }
     return NULL;
 }
@@ -182,6 +188,7 @@ void parquet_metadata_free(struct parquet_metadata *metadata)
 {
     if (metadata == NULL)
         return;
-    arena_reset(&metadata->arena);
+    while (arena_free_some(&metadata->arena))
+        coop_give_way(1);
     free(metadata);
 }

@@ -1,9 +1,13 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "parquet/metadata_parse.h"
+#include "runtime/coop.h"
 
 /* The first bytes of a file are its magic, so no page starts before. */
 enum { FIRST_PAGE_OFFSET = 4 };
+
+/* Each is read in about half a microsecond, and checked and kept in as much. */
+enum { CHUNKS_A_CHARGE = 256 };
 
 /* ColumnChunk and ColumnMetaData as they stand, before they are checked against each other and the file. */
 struct raw_chunk {
@@ -269,8 +273,10 @@ static kith_error *read_chunks(struct metadata_parser *parser, const struct thri
         return thrift_corrupt(&parser->reader, "row group %zu has %zu columns where the schema has %zu", index, count,
                               parser->metadata->column_count);
     TRY(alloc_zeroed(count + 1, sizeof **out, out));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         TRY(read_raw_chunk(&parser->reader, &(*out)[i]));
+        TRY(coop_charge_every(CHUNKS_A_CHARGE, i));
+    }
     return NULL;
 }
 
@@ -290,6 +296,7 @@ static kith_error *check_row_group(struct metadata_parser *parser, size_t index,
         TRY(check_chunk(&place, &raw[i], out->row_count, &out->chunks[i]));
         if (__builtin_add_overflow(out->compressed_bytes, (uint64_t)raw[i].compressed_bytes, &out->compressed_bytes))
             return chunk_corrupt(&place, "the row group's size overflows");
+        TRY(coop_charge_every(CHUNKS_A_CHARGE, i));
     }
     return NULL;
 }
@@ -317,6 +324,11 @@ static kith_error *read_row_group(struct metadata_parser *parser, size_t index, 
     return check_row_group(parser, index, raw, out);
 }
 
+static size_t row_groups_a_charge(const struct metadata_parser *parser)
+{
+    return MAX(CHUNKS_A_CHARGE / (parser->metadata->column_count + 1), (size_t)1);
+}
+
 kith_error *metadata_read_row_groups(struct metadata_parser *parser, const struct thrift_field *field)
 {
     struct parquet_metadata *metadata = parser->metadata;
@@ -333,6 +345,7 @@ kith_error *metadata_read_row_groups(struct metadata_parser *parser, const struc
     for (size_t i = 0; i < count; i++) {
         struct parquet_row_group *group = &metadata->row_groups[i];
         TRY(read_row_group(parser, i, group));
+        TRY(coop_charge_every(row_groups_a_charge(parser), i));
         group->first_row = (uint64_t)rows;
         if (__builtin_add_overflow(rows, group->row_count, &rows))
             return thrift_corrupt(&parser->reader, "the number of rows overflows");

@@ -2,6 +2,7 @@
 #include "base/vec.h"
 #include "columnar/utf8.h"
 #include "parquet/metadata_parse.h"
+#include "runtime/coop.h"
 
 #include <string.h>
 
@@ -198,6 +199,7 @@ static kith_error *visit(struct walk *walk, const struct schema_element *element
 
 kith_error *metadata_read_schema(struct metadata_parser *parser, const struct thrift_field *field)
 {
+    enum { ELEMENTS_A_CHARGE = 256 };
     struct parquet_metadata *metadata = parser->metadata;
     _cleanup_(walk_reset) struct walk walk = {.parser = parser};
     size_t count;
@@ -210,6 +212,7 @@ kith_error *metadata_read_schema(struct metadata_parser *parser, const struct th
         TRY(visit(&walk, &element, i == 0));
         while (walk.depth > 0 && walk.groups[walk.depth - 1].children_left == 0)
             walk.depth--;
+        TRY(coop_charge_every(ELEMENTS_A_CHARGE, i));
     }
     if (walk.depth > 0)
         return thrift_corrupt(&parser->reader, "the schema has fewer elements than its groups have children");

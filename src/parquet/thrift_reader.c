@@ -1,6 +1,7 @@
 #include "parquet/thrift_reader.h"
 
 #include "base/limits.h"
+#include "runtime/coop.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -272,11 +273,13 @@ static kith_error *skip_value(struct thrift_reader *reader, enum thrift_type typ
 
 kith_error *thrift_skip(struct thrift_reader *reader, const struct thrift_field *field)
 {
+    enum { STEPS_A_CHARGE = 16384 };
     struct skip_level levels[LIMIT_THRIFT_DEPTH];
-    size_t depth = 0;
+    size_t depth = 0, step = 0;
     TRY(skip_value(reader, field->type, false, levels, &depth));
     while (depth > 0) {
         struct skip_level *level = &levels[depth - 1];
+        TRY(coop_charge_every(STEPS_A_CHARGE, step++));
         if (level->is_struct) {
             TRY(thrift_next_field(reader, &level->field));
             if (level->field.type == THRIFT_STOP)

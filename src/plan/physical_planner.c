@@ -2,9 +2,12 @@
 
 #include "base/limits.h"
 #include "plan/attach_bound.h"
+#include "runtime/coop.h"
 
 /* Below this a scan takes about as long as waking another thread and handing batches over. */
 enum { BYTES_WORTH_A_PARTITION = 1 << 20 };
+
+enum { FILES_A_CHARGE = 1024 };
 
 struct planner {
     struct plan_arena *plans;
@@ -54,12 +57,14 @@ static kith_error *plan_scan(struct planner *planner, const struct logical_plan 
     scan->limit = -1;
     scan->file_count = table->file_count;
     TRY(ARENA_NEW_ARRAY(planner->arena, &scan->files, table->file_count));
-    for (size_t i = 0; i < table->file_count; i++)
+    for (size_t i = 0; i < table->file_count; i++) {
         scan->files[i] = (struct scan_file){
             .path = table->files[i].path,
             .size = table->files[i].file->storage->size,
             .modified_ns = table->files[i].modified_ns,
         };
+        TRY(coop_charge_every(FILES_A_CHARGE, i));
+    }
     return NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "columnar/utf8.h"
 #include "expr/pruning.h"
+#include "runtime/sort_in_turns.h"
 
 /* So many rows are no worse than `worst`. */
 struct proof {
@@ -62,6 +63,12 @@ static bool can_be_sent(const struct scalar *value)
     return value->is_null || !type_is_string(value->type.id) || utf8_is_valid(value->string.data, value->string.length);
 }
 
+/* A predicate of EXPR_NODES is judged in less than a millisecond. */
+static size_t row_groups_a_charge(const struct parquet_scan *scan)
+{
+    return scan->predicate == NULL ? 64 : 1;
+}
+
 static kith_error *collect(const struct parquet_scan *scan, const struct sort_expr *key, struct proofs *proofs)
 {
     if (scan->table == NULL || key->expr->kind != EXPR_COLUMN)
@@ -76,7 +83,9 @@ static kith_error *collect(const struct parquet_scan *scan, const struct sort_ex
             if (row_group_proof(&statistics, proofs->order, &proof) && can_be_sent(&proof.worst) &&
                 satisfies(&row_group, scan->predicate))
                 TRY(vec_push(&proofs->items, proof));
+            TRY(coop_charge_every(row_groups_a_charge(scan), number));
         }
+        TRY(coop_charge_every(row_groups_a_charge(scan), file));
     }
     return NULL;
 }
@@ -92,8 +101,10 @@ kith_error *planned_bound(struct arena *arena, const struct planned_bound_source
         proofs.order = sources[i].key->order;
         error = collect(sources[i].scan, sources[i].key, &proofs);
     }
-    if (error == NULL && proofs.items.length > 1)
-        qsort_r(proofs.items.items, proofs.items.length, sizeof *proofs.items.items, compare_proofs, &proofs.order);
+    const struct sort_in_turns by_worst = {
+        .size = sizeof *proofs.items.items, .compare = compare_proofs, .context = &proofs.order};
+    if (error == NULL)
+        error = sort_array_in_turns(&by_worst, proofs.items.items, proofs.items.length);
     for (size_t i = 0; error == NULL && *out == NULL && i < proofs.items.length; i++) {
         struct scalar *bound;
         proved += proofs.items.items[i].rows;

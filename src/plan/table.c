@@ -12,6 +12,9 @@
 
 enum { FOOTERS_AT_ONCE = 16 };
 
+/* Of what is done for each of many in a few nanoseconds. What is done for each file is charged for each. */
+enum { ROW_GROUPS_A_CHARGE = 4096, PATHS_A_CHARGE = 256 };
+
 struct opening {
     struct table *table;
     struct file_cache *cache; /* or NULL */
@@ -90,14 +93,18 @@ static size_t find_field(const struct field *fields, size_t count, const struct 
 }
 
 /* For each of `others`, the place of what matches it in `fields`, or `count`. */
-static void match_fields(const struct field *fields, size_t count, const struct field *others, size_t other_count,
-                         size_t *places)
+static kith_error *match_fields(const struct field *fields, size_t count, const struct field *others,
+                                size_t other_count, size_t *places)
 {
-    bool alike = true; /* so far; most files have the same columns */
+    enum { FIELDS_A_CHARGE = 16 }; /* each takes COLUMNS comparisons of names at most */
+    bool alike = true;             /* so far; most files have the same columns */
     for (size_t i = 0; i < other_count; i++) {
         alike = alike && i < count && strcmp(fields[i].name, others[i].name) == 0;
         places[i] = alike ? i : count == 0 ? 0 : find_field(fields, count, others, i);
+        if (!alike)
+            TRY(coop_charge_every(FIELDS_A_CHARGE, i));
     }
+    return NULL;
 }
 
 /* Adds the file's columns to `fields`, which borrow their names from the files. */
@@ -109,7 +116,7 @@ static kith_error *merge_fields(const struct table *table, size_t file, struct f
     size_t before = *count;
     TRY(NEW_ARRAY(&places, schema->field_count));
     TRY(NEW_ARRAY(&found, before));
-    match_fields(fields, before, schema->fields, schema->field_count, places);
+    TRY(match_fields(fields, before, schema->fields, schema->field_count, places));
     for (size_t i = 0; i < schema->field_count; i++) {
         const struct field *field = &schema->fields[i];
         struct field *earlier = &fields[places[i]];
@@ -140,7 +147,7 @@ static kith_error *map_columns(struct table *table, size_t file)
     _cleanup_free_ size_t *places = NULL;
     TRY(NEW_ARRAY(&places, count));
     TRY(NEW_ARRAY(&table->files[file].columns, count));
-    match_fields(schema->fields, schema->field_count, table->schema->fields, count, places);
+    TRY(match_fields(schema->fields, schema->field_count, table->schema->fields, count, places));
     for (size_t i = 0; i < count; i++) {
         const struct field *field = &table->schema->fields[i];
         table->files[file].columns[i] = -1;
@@ -158,15 +165,20 @@ static kith_error *merge_schemas(struct table *table)
     _cleanup_free_ struct field *fields = NULL;
     size_t count = 0;
     TRY(NEW_ARRAY(&fields, LIMIT_COLUMNS));
-    for (size_t i = 0; i < table->file_count; i++)
+    for (size_t i = 0; i < table->file_count; i++) {
         TRY(merge_fields(table, i, fields, &count));
+        TRY(coop_charge(1));
+    }
     TRY(schema_new(fields, count, &table->schema));
     for (size_t i = 0; i < table->file_count; i++) {
         const struct parquet_metadata *metadata = table->files[i].file->metadata;
         TRY(map_columns(table, i));
+        TRY(coop_charge(1));
         table->row_count += (uint64_t)metadata->row_count;
-        for (size_t j = 0; j < metadata->row_group_count; j++)
+        for (size_t j = 0; j < metadata->row_group_count; j++) {
             table->compressed_bytes += metadata->row_groups[j].compressed_bytes;
+            TRY(coop_charge_every(ROW_GROUPS_A_CHARGE, j));
+        }
     }
     return NULL;
 }
@@ -190,8 +202,9 @@ kith_error *table_open(const char *pattern, struct table **out)
     TRY(storage_glob(pattern, &list));
     TRY(table_new(pattern, list.count, &table));
     for (size_t i = 0; i < list.count; i++) {
-        TRY(alloc_string(list.entries[i].path, strlen(list.entries[i].path), &table->files[i].path));
+        table->files[i].path = TAKE(list.entries[i].path);
         table->files[i].modified_ns = list.entries[i].modified_ns;
+        TRY(coop_charge_every(PATHS_A_CHARGE, i));
     }
     TRY(open_all(table, NULL));
     TRY(merge_schemas(table));
@@ -216,13 +229,16 @@ kith_error *table_open_files(const struct scan_file *files, size_t count, struct
     _cleanup_(table_unref) struct table *table = NULL;
     TRY(table_new("", count, &table));
     table->schema = schema_ref(schema);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         TRY(alloc_string(files[i].path, strlen(files[i].path), &table->files[i].path));
+        TRY(coop_charge_every(PATHS_A_CHARGE, i));
+    }
     if (count > 0)
         TRY(open_all(table, cache));
     for (size_t i = 0; i < count; i++) {
         TRY(check_file(table, i, &files[i]));
         TRY(map_columns(table, i));
+        TRY(coop_charge(1));
     }
     *out = TAKE(table);
     return NULL;
@@ -242,6 +258,7 @@ void table_unref(struct table *table)
         parquet_file_unref(table->files[i].file);
         free(table->files[i].path);
         free(table->files[i].columns);
+        coop_give_way(1); /* a file was closed */
     }
     free(table->files);
     free(table->pattern);

@@ -83,4 +83,10 @@ static inline kith_error *_must_check_ coop_copy(void *restrict to, const void *
     return NULL;
 }
 
+/* For a loop of short steps: one unit with every so many, by the step's number. */
+static inline kith_error *_must_check_ coop_charge_every(size_t steps, size_t step)
+{
+    return step % steps == steps - 1 ? coop_charge(1) : NULL;
+}
+
 #endif

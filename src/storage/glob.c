@@ -1,7 +1,9 @@
 #include "base/alloc.h"
 #include "base/limits.h"
 #include "base/vec.h"
+#include "runtime/fiber.h"
 #include "runtime/io.h"
+#include "runtime/sort_in_turns.h"
 #include "storage/path.h"
 #include "storage/pattern.h"
 #include "storage/storage.h"
@@ -24,6 +26,7 @@ struct glob {
     size_t found_capacity;
     VEC(char *) components;
     VEC(struct pending) pending; /* a stack, so that deep trees cost no call depth */
+    struct cancel_token *cancel; /* of who waits for the list, as this runs on a thread of its own; NULL = none */
     bool data_files_only;        /* a directory was named: only *.parquet, and no name that begins with "." or "_" */
 };
 
@@ -113,6 +116,7 @@ static kith_error *descend(struct glob *glob, const char *directory, const char 
 static kith_error *visit_entry(struct glob *glob, const struct pending *at, const char *name)
 {
     const char *pattern = glob->components.items[at->component];
+    TRY(cancel_token_check(glob->cancel));
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return NULL;
     if (glob->data_files_only && (name[0] == '.' || name[0] == '_'))
@@ -166,17 +170,20 @@ static kith_error *split(struct glob *glob, const char *pattern)
     return NULL;
 }
 
-static int compare_entries(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b, void *context)
 {
     return strcmp(((const struct file_entry *)a)->path, ((const struct file_entry *)b)->path);
 }
 
 /* Several "**" can reach one file by several ways. */
-static void sort_and_unite(struct file_list *list)
+static kith_error *sort_and_unite(struct glob *glob)
 {
+    struct file_list *list = glob->found;
+    const struct sort_in_turns by_path = {
+        .size = sizeof *list->entries, .compare = compare_entries, .cancel = glob->cancel};
     if (list->count == 0)
-        return;
-    qsort(list->entries, list->count, sizeof *list->entries, compare_entries);
+        return NULL;
+    TRY(sort_array_in_turns(&by_path, list->entries, list->count));
     size_t kept = 1;
     for (size_t i = 1; i < list->count; i++) {
         if (strcmp(list->entries[i].path, list->entries[kept - 1].path) == 0)
@@ -185,6 +192,7 @@ static void sort_and_unite(struct file_list *list)
             list->entries[kept++] = list->entries[i];
     }
     list->count = kept;
+    return NULL;
 }
 
 static kith_error *walk(struct glob *glob, const char *start)
@@ -228,7 +236,7 @@ static kith_error *list_files(void *argument)
         TRY(split(glob, glob->pattern));
         TRY(walk(glob, glob->pattern[0] == '/' ? "/" : ""));
     }
-    sort_and_unite(glob->found);
+    TRY(sort_and_unite(glob));
     if (glob->found->count > 0)
         return NULL;
     return error_new(KITH_ERROR_NOT_FOUND, exists ? "the directory %s holds no *.parquet file" : "no file matches %s",
@@ -238,7 +246,7 @@ static kith_error *list_files(void *argument)
 kith_error *storage_glob(const char *pattern, struct file_list *out)
 {
     _cleanup_(file_list_reset) struct file_list found = {0};
-    _cleanup_(glob_reset) struct glob glob = {.given = pattern, .found = &found};
+    _cleanup_(glob_reset) struct glob glob = {.given = pattern, .found = &found, .cancel = fiber_cancel_token()};
     TRY(storage_local_path(pattern, &glob.pattern));
     TRY(offload(list_files, &glob));
     *out = found;

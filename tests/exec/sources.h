@@ -209,15 +209,4 @@ static inline void bench_check_fails(struct bench *bench, enum kith_code code, c
     assert_fails(bench_run(bench, &rows), code, part);
 }
 
-/* A test whose body runs as a fiber of two threads, and leaves no fiber behind. cmocka cannot jump out of a fiber's
- * stack, so a check that fails there ends the program, after its message. */
-#define FIBER_TEST(name)                            \
-    static kith_error *name##_body(void *argument); \
-    static void name(void **state)                  \
-    {                                               \
-        setenv("CMOCKA_TEST_ABORT", "1", 1);        \
-        run_on(2, name##_body, NULL);               \
-    }                                               \
-    static kith_error *name##_body(void *argument)
-
 #endif

@@ -1,6 +1,7 @@
-#include "exec/sources.h"
+#include "fibers.h"
 
-#include "exec/sort_in_turns.h"
+#include "base/alloc.h"
+#include "runtime/sort_in_turns.h"
 
 struct item {
     uint32_t key;
@@ -52,6 +53,22 @@ FIBER_TEST(items_come_in_order_and_equal_ones_stay_as_they_were)
     return NULL;
 }
 
+FIBER_TEST(an_array_is_sorted_where_it_is)
+{
+    const size_t counts[] = {0, 1, 2, SORT_RUN, SORT_RUN + 1, SORT_BLOCK, 3 * SORT_BLOCK + 5};
+    for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+        struct comparing comparing = {0};
+        struct sort_in_turns sort = {.size = sizeof(struct item), .compare = by_key, .context = &comparing};
+        struct item *items = make_items(counts[i], 1000, i);
+        TRY(sort_array_in_turns(&sort, items, counts[i]));
+        for (size_t j = 1; j < counts[i]; j++)
+            EXPECT(items[j - 1].key < items[j].key ||
+                   (items[j - 1].key == items[j].key && items[j - 1].number < items[j].number));
+        free(items);
+    }
+    return NULL;
+}
+
 FIBER_TEST(a_cancelled_sort_keeps_every_item)
 {
     enum { COUNT = 3 * SORT_BLOCK + 100 };
@@ -83,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_come_in_order_and_equal_ones_stay_as_they_were),
+        cmocka_unit_test(an_array_is_sorted_where_it_is),
         cmocka_unit_test(a_cancelled_sort_keeps_every_item),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

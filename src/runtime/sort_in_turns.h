@@ -2,10 +2,11 @@
  * A stable merge sort that gives way: other fibers get their turn every few thousand items, and a cancelled query ends
  * in the middle of it. Runs are sorted in the cache and merged there to blocks, which are then merged over all.
  *
- * Inlined where it is called, so that the size of an item is known to the compiler. From a fiber or not.
+ * sort_in_turns is inlined where it is called, so that the size of an item is known to the compiler; for what is sorted
+ * once a query there is sort_array_in_turns. From a fiber or not.
  */
-#ifndef KITH_EXEC_SORT_IN_TURNS_H
-#define KITH_EXEC_SORT_IN_TURNS_H
+#ifndef KITH_RUNTIME_SORT_IN_TURNS_H
+#define KITH_RUNTIME_SORT_IN_TURNS_H
 
 #include "base/error.h"
 #include "runtime/coop.h"
@@ -92,5 +93,8 @@ static inline __attribute__((always_inline)) kith_error *_must_check_ sort_in_tu
     }
     return sort_merge_runs(sort, items, scratch, 0, count, SORT_BLOCK, count, in_scratch);
 }
+
+/* The same in place, with a scratch array of its own. After an error all items are there, in some order. */
+kith_error *sort_array_in_turns(const struct sort_in_turns *sort, void *items, size_t count) _must_check_;
 
 #endif
