@@ -53,8 +53,10 @@ static const struct expr *random_comparison(uint64_t *random, struct arena *aren
 
 static const struct expr *random_in_list(uint64_t *random, struct arena *arena, struct batch *batch)
 {
-    const struct expr *operands[5], *expr = NULL;
-    size_t index = test_random(random) % 3, count = 2 + test_random(random) % 4;
+    /* Long lists are put in order first. */
+    const struct expr *operands[40], *expr = NULL;
+    size_t index = test_random(random) % 3, most = test_random(random) % 2 == 0 ? 4 : ARRAY_SIZE(operands) - 1;
+    size_t count = 2 + test_random(random) % (most - 1);
     operands[0] = column(arena, batch, index);
     for (size_t i = 1; i < count; i++)
         operands[i] = random_literal(random, arena, index);
