@@ -5,7 +5,6 @@
 #include "cluster/explain.h"
 #include "plan/defer_columns.h"
 #include "plan/optimizer.h"
-#include "runtime/sync.h"
 
 struct query {
     struct plan_arena *arena;
@@ -16,8 +15,6 @@ struct query {
     struct coordinator *coordinator;
     struct memory_pool *pool;
     struct cancel_token *cancel;
-    struct fiber *timer; /* NULL: no statement_timeout */
-    struct cancel_token *timer_cancel;
     struct task_context context;
     struct operator_tree *tree;
     struct stream *stream; /* NULL before the first pull and after the end */
@@ -60,37 +57,6 @@ static int64_t now_ns(const struct query *query)
     return clock_monotonic_ns(runtime_clock(query->context.runtime));
 }
 
-static kith_error *cancel_in_time(void *argument)
-{
-    struct query *query = argument;
-    int64_t timeout_ms = settings_get(&query->context.settings, SETTING_STATEMENT_TIMEOUT);
-    fiber_make_urgent();
-    TRY(sleep_until(now_ns(query) + timeout_ms * NANOSECONDS_PER_MILLISECOND));
-    cancel_token_cancel(
-        query->cancel,
-        error_hint(error_new(KITH_ERROR_TIMEOUT, "the query took longer than the statement_timeout of %lld ms",
-                             (long long)timeout_ms),
-                   "SET statement_timeout = 0 lets queries run for as long as they take."));
-    return NULL;
-}
-
-static kith_error *start_timer(struct query *query)
-{
-    if (settings_get(&query->context.settings, SETTING_STATEMENT_TIMEOUT) == 0)
-        return NULL;
-    TRY(cancel_token_new(NULL, &query->timer_cancel));
-    const struct fiber_options options = {.name = "statement timeout", .cancel = query->timer_cancel};
-    return fiber_spawn(query->context.runtime, &options, cancel_in_time, query, &query->timer);
-}
-
-static void stop_timer(struct query *query)
-{
-    if (query->timer == NULL)
-        return;
-    cancel_token_cancel(query->timer_cancel, NULL);
-    error_free(fiber_join(TAKE(query->timer)));
-}
-
 kith_error *query_new(const struct query_options *options, struct logical_plan *logical, struct query **out)
 {
     _cleanup_(query_free) struct query *query = NULL;
@@ -108,7 +74,6 @@ kith_error *query_new(const struct query_options *options, struct logical_plan *
     TRY(distribute(query, options));
     TRY(plan_defer_columns(options->arena, &options->settings, &query->plan));
     TRY(operator_tree_new(query->plan, &query->context, &query->tree));
-    TRY(start_timer(query));
     *out = TAKE(query);
     return NULL;
 }
@@ -159,7 +124,6 @@ kith_error *query_finish(struct query *query)
     if (query->finished)
         return NULL;
     query->finished = true;
-    stop_timer(query);
     query->ended_ns = query->started_ns == 0 ? 0 : now_ns(query);
     stream_free(TAKE(query->stream));
     if (query->coordinator != NULL)
@@ -179,7 +143,6 @@ void query_free(struct query *query)
     error_free(query_finish(query));
     operator_tree_free(query->tree, &query->context);
     coordinator_free(query->coordinator);
-    cancel_token_unref(query->timer_cancel);
     cancel_token_unref(query->cancel);
     memory_pool_free(query->pool);
     strbuf_reset(&query->logical_text);

@@ -26,7 +26,9 @@ struct query_options {
     struct plan_arena *arena; /* the query's; outlives it */
 };
 
-/* Plans the query; nothing runs yet. `logical` is changed by the optimizer. */
+/* Plans the query; nothing runs yet. `logical` is changed by the optimizer. Ends when the running fiber's token is
+ * cancelled, as does all that the query does later; its statement_timeout is the caller's business (statement_timer.h).
+ */
 kith_error *query_new(const struct query_options *options, struct logical_plan *logical,
                       struct query **out) _must_check_;
 

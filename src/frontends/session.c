@@ -1,8 +1,11 @@
 #include "frontends/session.h"
 
+#include "cluster/statement_timer.h"
 #include "frontends/catalog.h"
 #include "frontends/session_show.h"
 #include "parquet/writer.h"
+#include "runtime/fiber.h"
+#include "runtime/mutex.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -13,7 +16,8 @@ struct session {
     struct cluster *cluster; /* NULL = embedded */
     struct settings settings;
     struct catalog catalog;
-    pthread_mutex_t mutex; /* guards `running`, which other threads cancel and watch */
+    pthread_mutex_t mutex;          /* guards what follows, which other threads cancel and watch */
+    struct cancel_token *statement; /* all that a statement does, parsing it among it; NULL: none runs */
     struct query *running;
 };
 
@@ -70,8 +74,8 @@ static void set_running(struct session *session, struct query *query)
 void session_cancel(struct session *session)
 {
     pthread_mutex_lock(&session->mutex);
-    if (session->running != NULL)
-        query_cancel(session->running);
+    if (session->statement != NULL)
+        cancel_token_cancel(session->statement, NULL);
     pthread_mutex_unlock(&session->mutex);
 }
 
@@ -180,7 +184,6 @@ static kith_error *run_by_kind(struct query *query, const struct statement *stat
     return run_query(query, sink);
 }
 
-/* The query can be cancelled from before its first word is shown until its last. */
 static kith_error *run_planned(struct session *session, const struct statement *statement, struct plan_arena *arena,
                                struct session_sink *sink)
 {
@@ -242,16 +245,45 @@ static kith_error *run_statement(struct session *session, const struct statement
     UNREACHABLE();
 }
 
-kith_error *session_run(struct session *session, struct str sql, struct session_sink *sink)
+static kith_error *bind_and_run(struct session *session, const struct sql_syntax *syntax, struct session_sink *sink)
+{
+    _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
+    _cleanup_(statement_timer_stop) struct statement_timer *timer = NULL;
+    struct statement statement;
+    TRY(statement_timer_start(session->runtime, &session->settings, session->statement, &timer));
+    TRY(sql_bind(syntax, &session->catalog.interface, &session->settings, &arena, &statement));
+    return run_statement(session, &statement, &arena, sink);
+}
+
+static kith_error *run_script(struct session *session, struct str sql, struct session_sink *sink)
 {
     _cleanup_(sql_script_free) struct sql_script *script = NULL;
     TRY(sql_parse(sql, &script));
     for (size_t i = 0; i < sql_script_count(script); i++) {
-        _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
-        struct statement statement;
         struct sql_syntax syntax = sql_script_statement(script, i);
-        TRY(sql_bind(&syntax, &session->catalog.interface, &session->settings, &arena, &statement));
-        TRY(run_statement(session, &statement, &arena, sink));
+        TRY(bind_and_run(session, &syntax, sink));
     }
     return NULL;
+}
+
+static void set_statement(struct session *session, struct cancel_token *token)
+{
+    HOLD_MUTEX(&session->mutex);
+    session->statement = token;
+}
+
+kith_error *session_run(struct session *session, struct str sql, struct session_sink *sink)
+{
+    _cleanup_(cancel_token_unref) struct cancel_token *token = NULL;
+    TRY(cancel_token_new(fiber_cancel_token(), &token));
+    set_statement(session, token);
+    struct cancel_token *callers = fiber_exchange_token(cancel_token_ref(token));
+    kith_error *error = run_script(session, sql, sink);
+    cancel_token_unref(fiber_exchange_token(callers));
+    set_statement(session, NULL);
+    /* What was cancelled fails everywhere at once; the reason is what happened first. */
+    if (error == NULL || !cancel_token_is_cancelled(token))
+        return error;
+    error_free(error);
+    return cancel_token_check(token);
 }

@@ -4,6 +4,7 @@
  * Embedded, and on two workers in the same runtime.
  */
 #include "cluster/cluster_fixture.h"
+#include "cluster/statement_timer.h"
 
 #include <dirent.h>
 
@@ -42,6 +43,20 @@ static size_t open_files(void)
     if (folder != NULL)
         closedir(folder);
     return count;
+}
+
+static kith_error *expect_as_before(const struct attempt *attempt, size_t fibers, size_t files)
+{
+    int64_t deadline = clock_monotonic_ns(&system_clock) + 5 * NANOSECONDS_PER_SECOND;
+    while (runtime_live_fibers(runtime_current()) > fibers || fixture_live_tasks(&attempt->fixture) > 0 ||
+           open_files() > files) {
+        if (clock_monotonic_ns(&system_clock) > deadline)
+            return error_new(KITH_ERROR_INTERNAL, "cause %d after %zu batches left %zu fibers, %zu tasks, %zu files",
+                             (int)attempt->cause, attempt->pulls, runtime_live_fibers(runtime_current()) - fibers,
+                             fixture_live_tasks(&attempt->fixture), open_files() - files);
+        TRY(fiber_yield());
+    }
+    return NULL;
 }
 
 /* Pulls until the end, an error, or so many batches. */
@@ -89,6 +104,7 @@ static kith_error *run_query(void *argument)
     struct attempt *attempt = argument;
     _cleanup_(plan_arena_reset) struct plan_arena arena = {0};
     _cleanup_(query_free) struct query *query = NULL;
+    _cleanup_(statement_timer_stop) struct statement_timer *timer = NULL;
     bool ended;
     struct query_options options = {.runtime = runtime_current(),
                                     .settings = attempt->fixture.settings,
@@ -99,27 +115,14 @@ static kith_error *run_query(void *argument)
     size_t fibers = runtime_live_fibers(runtime_current());
     TRY(fixture_open(&options, query_of(attempt->cause), &query));
     if (attempt->cause == CAUSE_TIMEOUT) {
+        TRY(statement_timer_start(options.runtime, &options.settings, attempt->callers, &timer));
         /* Its time passes, upon which the fiber that watches it ends, before it is asked for anything. */
         while (runtime_live_fibers(runtime_current()) > fibers)
-            TRY(fiber_yield());
+            error_free(fiber_yield());                   /* cancelled as well */
     } else if (attempt->cause != CAUSE_FAILED_SIBLING) { /* whose first batch is the error */
         TRY(pull(query, attempt->pulls, &ended));
     }
     return end_by(attempt, query);
-}
-
-static kith_error *expect_as_before(const struct attempt *attempt, size_t fibers, size_t files)
-{
-    int64_t deadline = clock_monotonic_ns(&system_clock) + 5 * NANOSECONDS_PER_SECOND;
-    while (runtime_live_fibers(runtime_current()) > fibers || fixture_live_tasks(&attempt->fixture) > 0 ||
-           open_files() > files) {
-        if (clock_monotonic_ns(&system_clock) > deadline)
-            return error_new(KITH_ERROR_INTERNAL, "cause %d after %zu batches left %zu fibers, %zu tasks, %zu files",
-                             (int)attempt->cause, attempt->pulls, runtime_live_fibers(runtime_current()) - fibers,
-                             fixture_live_tasks(&attempt->fixture), open_files() - files);
-        TRY(fiber_yield());
-    }
-    return NULL;
 }
 
 static kith_error *attempt_once(struct attempt *attempt)
@@ -190,9 +193,7 @@ static kith_error *stop_a_worker(struct attempt *attempt)
     TRY(expect_failure(pull(query, SIZE_MAX, &ended), KITH_ERROR_UNAVAILABLE, address));
     /* The other worker goes on, but not with this. */
     query_free(TAKE(query));
-    while (fixture_live_tasks(&attempt->fixture) > 0)
-        TRY(fiber_yield());
-    return NULL;
+    return expect_as_before(attempt, SIZE_MAX, SIZE_MAX);
 }
 
 static kith_error *try_stopping(struct attempt *attempt)

@@ -314,6 +314,15 @@ class Endings(Cli):
         error, code, _ = self.interrupt(signal.SIGTERM, *slow)
         self.assertEqual((error, code), ("ERROR: the query was cancelled\n", 1))
 
+    def test_the_deadline_of_a_statement_counts_its_planning(self):
+        folder = self.many_times(self.many_rows(steps=3), 200)
+        explain = f"EXPLAIN SELECT * FROM read_parquet('{folder}') ORDER BY id LIMIT 5"
+        self.assertIn("TopK", self.sql(explain))
+        for workers in ((), ("--local-workers", "2")):
+            result = self.kith("sql", "-s", "statement_timeout=1ms", *workers, explain)
+            self.assertTrue(result.err.startswith("ERROR: the query took longer than the statement_timeout of 1 ms"), result.err)
+            self.assertEqual(result.returncode, 1)
+
     def many_times(self, folder, times):
         """The same files again under other names."""
         for name in os.listdir(folder):
