@@ -9,6 +9,9 @@
 FUZZ_SECONDS ?= 60
 sanitized = CC=clang-14 tools/configure $(1) --buildtype=debug -Doptimization=1 -Db_lundef=false -Db_sanitize=$(2)
 comma := ,
+# Each build runs the tests under another default of execution.cooperation.
+address = $(call sanitized,build-asan,address$(comma)undefined) -Dfuzzers=true -Dcooperation=per_stream
+thread = $(call sanitized,build-tsan,thread) -Dcooperation=shared_with_fallback
 c_files = git ls-files -co --exclude-standard '*.c' '*.h'
 
 .PHONY: all
@@ -35,13 +38,13 @@ sanitize: sanitize-address sanitize-thread
 
 sanitize-address:
 	tools/setup
-	$(call sanitized,build-asan,address$(comma)undefined) -Dfuzzers=true
+	$(address)
 	ninja -C build-asan
 	meson test -C build-asan --no-rebuild --print-errorlogs --no-suite tools
 
 sanitize-thread:
 	tools/setup
-	$(call sanitized,build-tsan,thread)
+	$(thread)
 	ninja -C build-tsan
 	meson test -C build-tsan --no-rebuild --print-errorlogs --no-suite tools
 
@@ -57,7 +60,7 @@ valgrind:
 .PHONY: fuzz
 fuzz:
 	tools/setup
-	$(call sanitized,build-asan,address$(comma)undefined) -Dfuzzers=true
+	$(address)
 	ninja -C build-asan
 	tools/fuzz build-asan $(FUZZ_SECONDS)
 
@@ -77,7 +80,7 @@ lint:
 
 analyse:
 	tools/setup
-	$(call sanitized,build-asan,address$(comma)undefined) -Dfuzzers=true
+	$(address)
 	tools/analyse build-asan
 
 .PHONY: reference
