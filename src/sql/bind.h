@@ -4,6 +4,7 @@
 #ifndef KITH_SQL_BIND_H
 #define KITH_SQL_BIND_H
 
+#include "runtime/coop.h"
 #include "sql/statement.h"
 
 #include <pg_query/pg_query.pb-c.h>
@@ -36,7 +37,11 @@ struct binder {
     size_t depth;                       /* of the expression being bound */
     size_t query_depth;                 /* queries around the one being bound, and itself */
     size_t tables;                      /* bound so far, and queries without one */
+    size_t steps;                       /* taken so far: expressions bound, and literals fitted */
 };
+
+/* Each takes a few microseconds. */
+enum { BIND_STEPS_A_CHARGE = 64 };
 
 /* What the select list gives: expressions over the scope, and their names. */
 struct target {

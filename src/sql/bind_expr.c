@@ -370,6 +370,7 @@ kith_error *bind_expr(struct binder *binder, const PgQuery__Node *node, const st
                                        "an expression nests deeper than %d levels (limit SQL_NESTING)",
                                        LIMIT_SQL_NESTING),
                              node_location(node));
+    TRY(coop_charge_every(BIND_STEPS_A_CHARGE, binder->steps++));
     binder->depth++;
     kith_error *error = bind_node(binder, node, out);
     binder->depth--;

@@ -95,6 +95,7 @@ static kith_error *fold(struct binder *binder, const struct expr **in_out, const
     struct scalar value;
     bool placed = source->sql_offset >= 0;
     size_t place = placed ? (size_t)source->sql_offset : 0;
+    TRY(coop_charge_every(BIND_STEPS_A_CHARGE, binder->steps++));
     kith_error *error = expr_evaluate_constant(*in_out, binder->arena, &value);
     if (error != NULL)
         return placed ? error_at(error, place) : error;
